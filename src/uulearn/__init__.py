@@ -1,0 +1,51 @@
+"""Train any binary classifier from unlabeled data.
+
+Bring two or more sets of rows whose shares of positives differ and are known; no row needs a label.
+Every public name is loaded when it is first used, so ``import uulearn`` itself costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Priors": "priors",
+    "make_unlabeled_sets": "sets",
+    "UUClassifier": "estimators.reduction",
+    "UUKernelClassifier": "estimators.kernel",
+    "UULinearClassifier": "estimators.linear",
+    "UUNeuralClassifier": "estimators.neural",
+}
+_MODULES = ("baselines", "datasets", "losses", "metrics", "risk", "theory")
+
+__all__ = [*_HOME, *_MODULES]
+
+if TYPE_CHECKING:
+    from uulearn import baselines as baselines
+    from uulearn import datasets as datasets
+    from uulearn import losses as losses
+    from uulearn import metrics as metrics
+    from uulearn import risk as risk
+    from uulearn import theory as theory
+    from uulearn.estimators.kernel import UUKernelClassifier as UUKernelClassifier
+    from uulearn.estimators.linear import UULinearClassifier as UULinearClassifier
+    from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
+    from uulearn.estimators.reduction import UUClassifier as UUClassifier
+    from uulearn.priors import Priors as Priors
+    from uulearn.sets import make_unlabeled_sets as make_unlabeled_sets
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"uulearn.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"uulearn.{name}")
+    else:
+        raise AttributeError(f"module 'uulearn' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,1 @@
+"""Classifiers trained from unlabeled sets; import them from `uulearn`."""

@@ -1,0 +1,329 @@
+"""What every classifier from unlabeled sets shares: matching sets, refinement, prediction, label-free scores."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from uulearn._checks import quoted
+from uulearn.calibration import fit_link
+from uulearn.metrics import Report, error, evaluate_sets
+from uulearn.refinement import Steps, check_rounds, refine, split
+from uulearn.risk import Columns, row_weights
+from uulearn.sets import Sets, generator, match_sets, rematch_sets
+
+Weighting = Callable[[Sets], Columns]
+
+
+class FixedTarget(BaseEstimator):
+    """Refuses to score an estimator whose target a search has changed."""
+
+    _moved: Mapping[str, Any] = {}
+    """What was changed, and what it was before."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; while `set_priors` or `prior` is changed, as by a search over them, `score` refuses."""
+        for name in sorted({"set_priors", "prior"} & params.keys()):
+            before = self._moved.get(name, getattr(self, name))
+            others = {key: value for key, value in self._moved.items() if key != name}
+            self._moved = others if _same(params[name], before) else {**others, name: before}
+        return super().set_params(**params)
+
+    def _refuse_moved_target(self) -> None:
+        if self._moved:
+            changed = quoted(sorted(self._moved))
+            raise ValueError(
+                f"score must compare classifiers on one target; {changed} was changed by set_params, as a search over "
+                "it would do, and candidates for different targets cannot be ranked by their own errors. Take it "
+                "out of the grid, or build a new estimator with it (clone) to score that one."
+            )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter say the same: numbers, sequences, mappings in any order, `Priors`."""
+    if hasattr(one, "keys") and hasattr(other, "keys"):
+        return dict(one) == dict(other)
+    return bool(np.array_equal(one, other))
+
+
+class UnlabeledClassifier(ClassifierMixin, FixedTarget):
+    """Base of the classifiers; subclasses say how to read X, to start from sets, to train on columns and to score."""
+
+    set_priors: Any
+    prior: float
+    refine: int | str | None
+    cv: Any
+    classes: Any
+    random_state: Any
+    _cross_fits_scale = True
+    """Where the loss fixes no probability, its scale is fitted on the out-of-fold scores of all rows."""
+
+    @abstractmethod
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """Checked rows, in the form the other steps take them."""
+
+    @abstractmethod
+    def _train(self, Z: Any, columns: Columns, total: float) -> Any:
+        """A model that minimises the risk of these columns; `total` is the sum of the weights of all rows."""
+
+    @abstractmethod
+    def _model_scores(self, model: Any, Z: Any) -> NDArray[Any]:
+        """Scores of a model."""
+
+    @abstractmethod
+    def _install(self, model: Any, Z: Any) -> None:
+        """Keep the final model in public attributes."""
+
+    def _start(self, Z: Any, sets: Sets, columns: Columns) -> Any:
+        """The first model, before any refinement."""
+        return self._train(Z, columns, sets.weight.sum())
+
+    def _start_each(self, Z: Any, sets: Sets, parts: list[NDArray[np.intp]], weighting: Weighting) -> list[Any]:
+        """First models, one for each selection of rows."""
+        taken = (sets if len(rows) == len(sets.index) else sets.take(rows) for rows in parts)
+        return [
+            self._start(self._take(Z, rows), part, weighting(part)) for rows, part in zip(parts, taken, strict=True)
+        ]
+
+    def _train_each(self, Z: Any, sets: Sets, parts: list[tuple[NDArray[np.intp], Columns]]) -> list[Any]:
+        """Models trained again, one for each selection of rows with its columns."""
+        return [self._train(self._take(Z, rows), columns, sets.weight[rows].sum()) for rows, columns in parts]
+
+    def _take(self, Z: Any, rows: NDArray[np.intp]) -> Any:
+        return Z if len(rows) == Z.shape[0] else Z[rows]
+
+    def _probability(self, scores: NDArray[Any]) -> NDArray[Any] | None:
+        """Probability that goes with a score, or None where a fitted scale is needed."""
+        return None
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Train from unlabeled sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            The set each row came from. Not a class: no row has a label.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row; the size of a set is its sum.
+        groups : array-like of shape (n_rows,), optional
+            Rows of one group stay in one fold of the cross-fitting; needed when sets share rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, groups, row_weights)
+
+    def _fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None, weighting: Weighting
+    ) -> Self:
+        Z = self._read(X, reset=True)
+        sets = self._match(Z, y, sample_weight)
+        rng = self._generator()
+        names = self._class_names(sets)
+        Z = self._begin(Z, sets, rng)
+        sets = self._trained_on(sets)
+        rounds = check_rounds(self._rounds())
+
+        def start(parts: list[NDArray[np.intp]]) -> list[Any]:
+            return self._start_each(Z, sets, parts, weighting)
+
+        def train(parts: list[tuple[NDArray[np.intp], Columns]]) -> list[Any]:
+            return self._train_each(Z, sets, parts)
+
+        def score(model: Any, rows: NDArray[np.intp]) -> NDArray[Any]:
+            return self._model_scores(model, self._take(Z, rows))
+
+        scale_needed = self._cross_fits_scale and self._probability(np.zeros(1)) is None
+        seed = int(rng.integers(2**31))
+        result = refine(
+            Steps(start, train, score),
+            sets,
+            rounds,
+            lambda: split(sets, self.cv, groups, seed),
+            scores_needed=scale_needed,
+        )
+        self.priors_, self.set_labels_, self.classes_ = sets.priors, sets.labels, names
+        self.__dict__.pop("scale_", None)
+        if scale_needed and result.out_of_fold is not None:
+            pi = sets.priors.prior
+            self.scale_ = fit_link(result.out_of_fold, sets, shift=float(np.log((1 - pi) / pi))).scale
+        self.n_rounds_, self.round_errors_ = result.rounds, result.errors
+        self._install(result.model, Z)
+        return self
+
+    def _rounds(self) -> int | str | None:
+        """Rounds of refinement."""
+        return self.refine
+
+    def _generator(self) -> np.random.Generator:
+        return generator(self.random_state)
+
+    def _begin(self, Z: Any, sets: Sets, rng: np.random.Generator) -> Any:
+        """Prepare what all folds and rounds share, and return the rows in the form they are trained on."""
+        return Z
+
+    def _trained_on(self, sets: Sets) -> Sets:
+        """The sets with weight 0 for rows that training must not see."""
+        return sets
+
+    def _match(self, Z: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Sets:
+        y = self._column(y, Z.shape[0])
+        # Whole numbers and strings pass; match_sets refuses the others by name.
+        if y.dtype.kind not in "biufU" or (
+            y.dtype.kind == "f" and np.all(np.isfinite(y)) and not isinstance(self.set_priors, Mapping)
+        ):
+            check_classification_targets(y)
+        return match_sets(y, self.set_priors, self.prior, sample_weight, convex=getattr(self, "convex", False))
+
+    def _class_names(self, sets: Sets) -> NDArray[Any]:
+        if self.classes is not None:
+            names = np.asarray(self.classes)
+            if names.shape != (2,) or names[0] == names[1] or len({isinstance(one, str) for one in self.classes}) > 1:
+                raise ValueError(
+                    "classes must be a pair (negative, positive) of two different labels of one type; got "
+                    f"{self.classes!r}."
+                )
+            return names
+        shares = sets.priors.shares
+        if len(shares) == 2 and set(shares.tolist()) == {0.0, 1.0}:
+            return sets.labels[np.argsort(shares)]
+        return np.array([0, 1])
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score of each row; positive where the positive class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return self._scores(self._read(X, reset=False))
+
+    @abstractmethod
+    def _scores(self, Z: Any) -> NDArray[Any]:
+        """Scores of the final model."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row, one of `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probability of either class at the target prior, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+        """
+        scores = self.decision_function(X)
+        positive = self._probability(scores)
+        if positive is None:
+            positive = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(self.scale_, scores.dtype) * scores)
+        # A score whose probability rounds to one half still has a side.
+        half = scores.dtype.type(0.5)
+        positive = np.where(
+            scores > 0, np.maximum(positive, np.nextafter(half, scores.dtype.type(1))), np.minimum(positive, half)
+        )
+        return np.column_stack([1 - positive, positive])
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """1 minus the label-free estimate of the error at the target prior.
+
+        It is never clipped and may exceed 1 by chance; a score of exactly 0 counts as half a mistake. Unlike
+        scikit-learn's "accuracy", which would compare predictions with set labels, it needs no label, so searches and
+        cross-validation tune with it as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            The set each row came from.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
+        self._refuse_moved_target()
+        y = self._column_of_sets(X, y)
+        scores = self.decision_function(X)
+        return 1.0 - error(self._held_out(y, sample_weight, len(scores)), scores)
+
+    def evaluate(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+    ) -> Report:
+        """Label-free metrics with standard errors and intervals on rows the classifier was not trained on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            The set each row came from.
+        sample_weight, groups, confidence
+            As in `uulearn.metrics.evaluate`.
+
+        Returns
+        -------
+        Report
+        """
+        y = self._column_of_sets(X, y)
+        scores = np.asarray(self.decision_function(X), dtype=float)
+        sets = self._held_out(y, sample_weight, len(scores))
+        return evaluate_sets(sets, scores, groups=groups, confidence=confidence)
+
+    def _held_out(self, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int) -> Sets:
+        check_is_fitted(self)
+        return rematch_sets(self._column(y, n_rows), self.set_labels_, self.priors_, sample_weight)
+
+    def _column_of_sets(self, X: Any, y: Any) -> Any:
+        """The set of each row; sources that hold it by name find it."""
+        return y
+
+    def _column(self, y: ArrayLike, n_rows: int) -> NDArray[Any]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. y names the set each row "
+                "came from."
+            )
+        column = np.asarray(column_or_1d(y, warn=True))
+        if len(column) != n_rows:
+            raise ValueError(f"X and y must have the same number of rows; got {n_rows} and {len(column)}.")
+        if column.dtype.kind == "O" and len({isinstance(label, str) for label in column}) > 1:
+            raise ValueError("y must hold set labels of one type; got strings beside others. Name every set alike.")
+        return column
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,127 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+import reference
+
+from uulearn.metrics import evaluate
+from uulearn.priors import Priors
+from uulearn.theory import error_bound, risk_variance, rows_needed
+
+CASES = [
+    (Priors(0.9, 0.4, prior=0.3), (200, 100)),
+    (Priors(0.4, 0.9, prior=0.3), (100, 200)),
+    (Priors(1, 0, prior=0.5), (50, 50)),
+    (Priors(0.9, 0.5, 0.1, prior=0.2), (300, 20, 100)),
+    (Priors(0.9, 0.5, 0.1, prior=0.2, convex=True), (300, 20, 100)),
+]
+over_cases = pytest.mark.parametrize(("priors", "sizes"), CASES)
+
+
+class TestBound:
+    """Theorem 3."""
+
+    @pytest.mark.parametrize("delta", [0.01, 0.5])
+    @pytest.mark.parametrize("pi", [0.2, 0.5, 0.8])
+    def test_two_sets(self, pi, delta):
+        """The paper's formula, whichever set is named first."""
+        p = Priors(0.8, 0.1, prior=pi)
+        expected = reference.error_bound(p.alpha, p.alpha_prime, 500, 100, 0.03, 0.2, 0.25, 2, delta)
+        options = {"lipschitz": 0.25, "loss_bound": 2, "delta": delta}
+        assert error_bound(p, (500, 100), (0.03, 0.2), **options) == pytest.approx(expected)
+        swapped = Priors(0.1, 0.8, prior=pi)
+        assert error_bound(swapped, (100, 500), (0.2, 0.03), **options) == pytest.approx(expected)
+
+    def test_many_sets(self):
+        """With |a_k - b_k| in the place of alpha: the same set cut in pieces keeps its complexity term."""
+        options = {"lipschitz": 1, "loss_bound": 0}
+        whole = error_bound(Priors(0.9, 0.4, prior=0.3), (60, 40), (0.1, 0.2), **options)
+        parts = error_bound(Priors(0.9, 0.4, 0.9, prior=0.3), (20, 40, 40), (0.1, 0.2, 0.1), **options)
+        assert parts == pytest.approx(whole)
+
+    def test_vanishes(self):
+        """It falls as 1 / sqrt(n) when the complexities do."""
+        bounds = [
+            error_bound(CASES[0][0], (2 * n, n), np.array([1, 2]) / math.sqrt(n), lipschitz=1, loss_bound=1)
+            for n in (100, 400)
+        ]
+        assert bounds[0] == pytest.approx(2 * bounds[1])
+
+
+def enumerated_variance(priors, sizes, rates):
+    """Variance of the label-free error over every possible number of rows predicted positive in each set."""
+    plus, minus = priors.coefficients(sizes)
+    shares = priors.shares * rates[0] + (1 - priors.shares) * rates[1]
+    outcomes = []
+    for counts in product(*(range(n + 1) for n in sizes)):
+        probability, estimate = 1.0, priors.prior
+        for k, n, m, a, b in zip(counts, sizes, shares, plus, minus, strict=True):
+            probability *= math.comb(n, k) * m**k * (1 - m) ** (n - k)
+            estimate += (b - a) * k / n
+        outcomes.append((probability, estimate))
+    expected = sum(p * e for p, e in outcomes)
+    return sum(p * (e - expected) ** 2 for p, e in outcomes), expected
+
+
+class TestVariance:
+    """How far the label-free error strays."""
+
+    @pytest.mark.parametrize("rates", [(0.8, 0.1), (1.0, 0.0), (0.3, 0.6)])
+    @pytest.mark.parametrize(
+        ("priors", "sizes"), [(priors, tuple(3 + k for k in range(len(n)))) for priors, n in CASES]
+    )
+    def test_enumeration(self, priors, sizes, rates):
+        """It is the variance over all outcomes of small samples, and the expectation is the error itself."""
+        variance, expected = enumerated_variance(priors, sizes, rates)
+        assert risk_variance(priors, sizes, rates) == pytest.approx(variance)
+        assert expected == pytest.approx(priors.prior * (1 - rates[0]) + (1 - priors.prior) * rates[1])
+
+    @over_cases
+    def test_bound(self, priors, sizes):
+        """Without rates it bounds every classifier, and is reached where each set is predicted half and half."""
+        bound = risk_variance(priors, sizes)
+        grid = np.linspace(0, 1, 11)
+        assert max(risk_variance(priors, sizes, (hit, alarm)) for hit, alarm in product(grid, grid)) <= bound + 1e-15
+        assert risk_variance(priors, sizes, (0.5, 0.5)) == pytest.approx(bound)
+
+    @over_cases
+    def test_rate(self, priors, sizes):
+        """Ten times the rows, a tenth of the variance."""
+        assert risk_variance(priors, np.multiply(sizes, 10)) == pytest.approx(risk_variance(priors, sizes) / 10)
+
+    def test_two_sets(self):
+        """(alpha^2 / n + alpha'^2 / n') / 4 at most; labels at prior 1/2 give 1 / (4 N)."""
+        p = Priors(0.9, 0.4, prior=0.3)
+        assert risk_variance(p, (200, 100)) == pytest.approx((p.alpha**2 / 200 + p.alpha_prime**2 / 100) / 4)
+        assert risk_variance(Priors(1, 0, prior=0.5), (50, 50)) == pytest.approx(1 / 400)
+
+    def test_what_evaluate_reports(self):
+        """The squared standard error that `evaluate` reports is this variance at the rates of the sample."""
+        priors, n = Priors(0.9, 0.4, prior=0.3), np.array([4000, 3000])
+        sets, positive = np.repeat([0, 1], n), np.repeat([1, -1, 1, -1], [3600, 400, 1200, 1800])
+        scores = np.where(np.arange(7000) % 10 == 0, -positive, positive)
+        report = evaluate(sets, scores=scores, set_priors=(0.9, 0.4), prior=0.3)
+        variance = risk_variance(priors, n, (report.tpr.value, report.fpr.value))
+        assert report.error.standard_error**2 == pytest.approx(variance, rel=1e-3)
+
+
+class TestRowsNeeded:
+    """The question turned round."""
+
+    @pytest.mark.parametrize("rates", [None, (0.9, 0.2)])
+    @pytest.mark.parametrize("standard_error", [0.1, 0.01, 0.003])
+    @over_cases
+    def test_plugged_back_in(self, priors, sizes, standard_error, rates):
+        """That many rows bring the wanted standard error, a row less in every set does not."""
+        needed = rows_needed(priors, standard_error, ratio=sizes, rates=rates)
+        rows = np.array(list(needed.values()))
+        assert rows / rows.sum() == pytest.approx(np.array(sizes) / sum(sizes), abs=1 / rows.min())
+        assert risk_variance(priors, rows, rates) <= standard_error**2 * (1 + 1e-6)
+        assert risk_variance(priors, rows - 1, rates) > standard_error**2 * (1 - 1e-6)
+
+    def test_named_sets_of_equal_size(self):
+        """Sets are named, and of equal size unless a ratio is given."""
+        priors = Priors({"A": 0.9, "B": 0.4}, prior=0.3)
+        assert rows_needed(priors, 0.01) == rows_needed(priors, 0.01, ratio=(5, 5)) == {"A": 6472, "B": 6472}
+        assert 2500 * (priors.alpha**2 + priors.alpha_prime**2) == pytest.approx(6472)
