@@ -197,15 +197,17 @@ FIT = """
 import os
 
 import numpy as np
+import torch
 from torch import nn
 from uulearn import UUNeuralClassifier
 
+torch.manual_seed(int(os.environ["RANK"]))
 rng = np.random.default_rng(0)
 y = np.repeat(["a", "b"], [200, 100])
 X = rng.normal(size=(300, 8)) + (rng.random(300) < np.repeat([0.9, 0.4], [200, 100]))[:, None]
 clf = UUNeuralClassifier(
     nn.Sequential(nn.Linear(8, 16, bias=False), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1)),
-    set_priors={"a": 0.9, "b": 0.4}, prior=0.3, correction="abs", epochs=9, batch_size=100, random_state=0,
+    set_priors={"a": 0.9, "b": 0.4}, prior=0.3, correction="abs", epochs=20, batch_size=100, learning_rate=0.1, random_state=0,
     checkpoint="folder",
 )
 scores = clf.fit(X, y).decision_function(X).tolist()

@@ -1,5 +1,6 @@
 """One process is the same path as many: sums over processes, with the gradients that make the whole one training."""
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,13 @@ def start() -> None:
             backend = "cpu:gloo,cuda:nccl"
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         dist.init_process_group(backend, timeout=timedelta(minutes=10))
+        atexit.register(_leave)
+
+
+def _leave() -> None:
+    """End the group while Python is whole: gloo's threads that outlive it abort the process now and then."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def world() -> int:
