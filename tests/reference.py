@@ -213,19 +213,50 @@ def auc(samples, a, b, pi):
     return total
 
 
+def class_means(samples, a, b, pi, h):
+    """E_P[h] = sum_k a_k / pi mean_k(h), and likewise E_N[h] with b_k / (1 - pi), of a function of a score."""
+    positive = negative = 0.0
+    for k, sample in enumerate(samples):
+        mean = sum(weight * h(score) for weight, score in sample) / sum(weight for weight, _ in sample)
+        positive += a[k] / pi * mean
+        negative += b[k] / (1 - pi) * mean
+    return positive, negative
+
+
+def risk(samples, a, b, pi, as_positive, as_negative):
+    """pi E_P[as_positive] + (1 - pi) E_N[as_negative] of functions of a score."""
+    positive = class_means(samples, a, b, pi, as_positive)[0]
+    return pi * positive + (1 - pi) * class_means(samples, a, b, pi, as_negative)[1]
+
+
 def metrics(samples, a, b, pi):
-    """Every label-free metric by name, from the samples of the sets and the coefficients."""
+    """Every label-free metric in closed form by name, from the samples of the sets and the coefficients.
+
+    The probability of a score z is 1 / (1 + exp(-z)).
+    """
     t, f = rates(samples, a, b, pi)
     precision = pi * t / (pi * t + (1 - pi) * f)
+
+    def p(z):
+        return 1 / (1 + math.exp(-z))
+
     return {
         "error": pi * (1 - t) + (1 - pi) * f,
         "balanced_error": ((1 - t) + f) / 2,
         "tpr": t,
         "fpr": f,
+        "specificity": 1 - f,
         "precision": precision,
         "recall": t,
         "f1": 2 * precision * t / (precision + t),
+        "negative_predictive_value": (1 - pi) * (1 - f) / ((1 - pi) * (1 - f) + pi * (1 - t)),
         "auc": auc(samples, a, b, pi),
+        "log_loss": risk(samples, a, b, pi, lambda z: -math.log(p(z)), lambda z: -math.log(1 - p(z))),
+        "brier": risk(samples, a, b, pi, lambda z: (1 - p(z)) ** 2, lambda z: p(z) ** 2),
+        "cost": 5 * pi * (1 - t) + 2 * (1 - pi) * f,
+        "logistic_risk": risk(
+            samples, a, b, pi, lambda z: math.log(1 + math.exp(-z)), lambda z: math.log(1 + math.exp(z))
+        ),
     }
 
 

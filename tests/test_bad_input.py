@@ -22,7 +22,7 @@ from uulearn.baselines import (
     draw_labeled_rows,
     proportion_score,
 )
-from uulearn.priors import Priors
+from uulearn.priors import Priors, Uncertain
 from uulearn.refinement import Steps, check_rounds, refine, split
 from uulearn.risk import Columns, Risk, get_correction
 from uulearn.sets import make_unlabeled_sets, match_sets, row_weight
@@ -450,12 +450,89 @@ METRICS = {
     "neither scores nor proba": (
         evaluated(),
         ValueError,
-        r"give either scores \(cut at 0\) or proba \(cut at 1/2\); got neither",
+        r"give scores \(cut at 0\) or proba \(cut at 1/2\), or both; got neither",
     ),
-    "scores and proba": (
-        evaluated(scores=np.ones(4), proba=np.ones(4)),
+    "an unknown metric": (
+        evaluated(scores=np.ones(4), metrics="roc_auc"),
         ValueError,
-        r"give either scores \(cut at 0\) or proba \(cut at 1/2\); got both",
+        r"metrics must be one of 'error', .*; got 'roc_auc'",
+    ),
+    "no metric": (
+        evaluated(scores=np.ones(4), metrics=()),
+        ValueError,
+        r"metrics must name at least one of 'error', .*; got none\. Leave it out",
+    ),
+    "a metric of probabilities without any": (
+        evaluated(scores=np.ones(4), metrics=["brier"]),
+        ValueError,
+        r"metrics must be of scores where only scores are given; 'brier' needs probabilities\. Pass proba",
+    ),
+    "one cost": (
+        evaluated(scores=np.ones(4), costs=5),
+        TypeError,
+        r"costs must be a pair \(of a false positive, of a false negative\); got 5\. Give both",
+    ),
+    "a negative cost": (
+        evaluated(scores=np.ones(4), costs=(1, -1)),
+        ValueError,
+        r"costs\[1\] must be a number in \[0, inf\); got -1",
+    ),
+    "one resample": (
+        evaluated(scores=np.ones(4), resamples=1),
+        ValueError,
+        r"resamples must be a whole number of at least 2; got 1",
+    ),
+    "resampled metrics compared": (
+        lambda: metrics.compare(
+            Y, np.ones(4) / 2, np.ones(4) / 2, set_priors=(0.9, 0.4), prior=0.3, metrics="average_precision"
+        ),
+        ValueError,
+        r"metrics must have paired standard errors to be compared; 'average_precision' has none\. Evaluate each",
+    ),
+    "linearity of two sets": (
+        lambda: metrics.check_linearity(Y, np.ones(4), set_priors=(0.9, 0.4)),
+        ValueError,
+        r"set_priors must name at least three sets to check linearity; got 2\. Two means always lie on a line",
+    ),
+    "linearity of scores of other rows": (
+        lambda: metrics.check_linearity([0, 1, 2, 1], np.ones(3), set_priors=(0.9, 0.4, 0.2)),
+        ValueError,
+        r"scores and y must have the same length; got 3 scores for 4 rows",
+    ),
+    "linearity of NaN": (
+        lambda: metrics.check_linearity([0, 1, 2], [1, np.nan, 2], set_priors=(0.9, 0.4, 0.2)),
+        ValueError,
+        r"scores must be one or more finite numbers a row; got an array of shape \(3, 1\) with NaN or infinity",
+    ),
+    "an unknown scorer": (
+        lambda: metrics.scorer("acuracy"),
+        ValueError,
+        r"metric must be one of 'error', .*; got 'acuracy'",
+    ),
+    "a scorer of costs without any": (
+        lambda: metrics.scorer("cost"),
+        ValueError,
+        r"scorer\('cost'\) needs costs; got None\. costs belongs to scorer\('cost'\)",
+    ),
+    "a scorer with costs it has no use for": (
+        lambda: metrics.scorer("auc", costs=(1, 5)),
+        ValueError,
+        r"scorer\('auc'\) takes no costs; got \(1, 5\)\. costs belongs to scorer\('cost'\)",
+    ),
+    "a scorer of another kind of classifier": (
+        lambda: metrics.scorer("auc")(LogisticRegression(), X10, Y10),
+        TypeError,
+        r"scorer\('auc'\) must be given a classifier trained from unlabeled sets .*; got LogisticRegression\. Score",
+    ),
+    "an uncertain share of negative error": (
+        lambda: Uncertain(0.9, -0.1),
+        ValueError,
+        r"standard_error must be a number in \[0, inf\); got -0\.1",
+    ),
+    "an interval upside down": (
+        lambda: Uncertain.between(0.9, 0.8),
+        ValueError,
+        r"low must be a number in \[-inf, 0\.8\]; got 0\.9\. Give the ends of the interval in order",
     ),
     "scores of other rows": (
         evaluated(scores=np.ones(3)),

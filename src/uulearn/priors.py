@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Iterable, Set
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,48 @@ ONE_CLASS = (
     " It is the share of positives among the rows to be predicted; were they all of one class, there would be nothing "
     "to learn. Give a share between."
 )
+
+
+class Uncertain(float):
+    """A share that is known up to a standard error: a number like any other, whose error widens intervals.
+
+    Parameters
+    ----------
+    value : float
+    standard_error : float, default=0
+
+    Examples
+    --------
+    >>> share = Uncertain(0.9, 0.02)
+    >>> share, share.standard_error, 1 - share
+    (Uncertain(0.9, 0.02), 0.02, 0.09...)
+    >>> Uncertain.between(0.86, 0.94)
+    Uncertain(0.9, 0.0204...)
+    """
+
+    standard_error: float
+
+    def __new__(cls, value: float, standard_error: float = 0.0) -> Self:
+        """Checked, as floats are made here."""
+        share = super().__new__(cls, value)
+        share.standard_error = number("standard_error", standard_error, low=0, open_high=True)
+        return share
+
+    @classmethod
+    def between(cls, low: float, high: float, *, confidence: float = 0.95) -> Self:
+        """The middle of an interval, with the standard error of a normal one of this confidence."""
+        from scipy.special import ndtri
+
+        number("low", low, high=high, why=" Give the ends of the interval in order.")
+        number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+        return cls((low + high) / 2, (high - low) / 2 / float(ndtri(0.5 + confidence / 2)))
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]  # what copy and pickle make it of
+        """Both numbers, for copy and pickle."""
+        return float(self), self.standard_error
+
+    def __repr__(self) -> str:
+        return f"Uncertain({float(self):g}, {self.standard_error:.3g})"
 
 
 class ClosePriorsWarning(UserWarning):
@@ -62,7 +104,8 @@ class Priors:
     ----------
     *set_priors : mapping, sequence or numbers
         Share of positives of each set: ``{"clinic A": .7, "clinic B": .2}``, ``(.7, .2)`` or ``.7, .2``. The order
-        carries no meaning; a mapping names its sets.
+        carries no meaning; a mapping names its sets. A share that is itself an estimate may be `Uncertain`: training
+        takes its value, and the intervals of label-free metrics its standard error.
     prior : float
         Share of positives pi among the rows to be predicted, strictly between 0 and 1.
     convex : bool, default=False
@@ -85,6 +128,7 @@ class Priors:
         labels, values = _read(set_priors)
         span = (-np.inf, np.inf) if allow_out_of_range else (0.0, 1.0)
         open_ends = {"open_low": allow_out_of_range, "open_high": allow_out_of_range}
+        values, prior = [_plain(value) for value in values], _plain(prior)
         self.labels = labels
         self.shares: Floats = np.array(
             [
@@ -92,6 +136,8 @@ class Priors:
                 for label, value in zip(labels, values, strict=True)
             ]
         )
+        self.standard_errors: Floats = np.array([getattr(value, "standard_error", 0.0) for value in values])
+        self.prior_standard_error = float(getattr(prior, "standard_error", 0.0))
         self.prior = number("prior", prior, low=0.0, high=1.0, open_low=True, open_high=True, why=ONE_CLASS)
         self.convex = convex
         self.allow_out_of_range = allow_out_of_range
@@ -111,6 +157,13 @@ class Priors:
                 ClosePriorsWarning,
                 stacklevel=2,
             )
+
+    @property
+    def stated(self) -> tuple[list[float], float]:
+        """The shares and the target prior as they were given, `Uncertain` where they are."""
+        errors = self.standard_errors.tolist()
+        shares = [Uncertain(*pair) if pair[1] else pair[0] for pair in zip(self.shares.tolist(), errors, strict=True)]
+        return shares, Uncertain(self.prior, self.prior_standard_error) if self.prior_standard_error else self.prior
 
     def _refuse_useless(self) -> None:
         if len(self.shares) == 1:
@@ -257,8 +310,8 @@ class Priors:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        named = frozenset(zip(self.labels, self.shares.tolist(), strict=True))
-        return named, self.prior, self.convex, self.allow_out_of_range
+        named = frozenset(zip(self.labels, self.shares.tolist(), self.standard_errors.tolist(), strict=True))
+        return named, self.prior, self.prior_standard_error, self.convex, self.allow_out_of_range
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{label!r}: {share:g}" for label, share in zip(self.labels, self.shares, strict=True))
@@ -279,6 +332,12 @@ def _read(given: tuple[Any, ...]) -> tuple[tuple[Hashable, ...], list[Any]]:
             f"sorted set labels; got {given[0] if len(given) == 1 else given!r}."
         )
     return tuple(range(len(given))), list(given)
+
+
+def _plain(value: Any) -> Any:
+    """An estimate with a standard error, such as a label-free one, as an uncertain number."""
+    error = getattr(value, "standard_error", None)
+    return value if error is None or isinstance(value, float) else Uncertain(float(value), error)
 
 
 def _contradiction(pi: float) -> str:

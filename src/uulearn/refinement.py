@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uulearn._checks import integer
 from uulearn.calibration import fit_link, membership_loss, posterior
-from uulearn.metrics import error, error_difference, group_index
+from uulearn.metrics import error, error_difference
+from uulearn.metrics.moments import group_index
 from uulearn.priors import Floats
 from uulearn.risk import Columns, posterior_weights
 from uulearn.sets import Sets

@@ -129,11 +129,12 @@ def rematch_sets(y: NDArray[Any], labels: NDArray[Any], priors: Priors, sample_w
             f"y must hold rows of two sets or more (of positive weight); got {_listed(present.tolist()) or 'none'}. "
             "Bring rows of another set."
         )
-    shares = dict(zip(labels.tolist(), priors.shares.tolist(), strict=True))
+    stated, prior = priors.stated
+    shares = dict(zip(labels.tolist(), stated, strict=True))
     if len(present) < len(labels):
         loose = priors.allow_out_of_range
         here = {name: shares[name] for name in present.tolist()}
-        return match_sets(y, Priors(here, prior=priors.prior, allow_out_of_range=loose), priors.prior, weight)
+        return match_sets(y, Priors(here, prior=prior, allow_out_of_range=loose), prior, weight)
     return Sets(priors, labels, np.searchsorted(labels, np.where(weight > 0, y, labels[0])), weight)
 
 
@@ -175,7 +176,7 @@ def _match_priors(labels: NDArray[Any], set_priors: Any, prior: Any, convex: boo
                 "Give the same number twice, or set_priors as a mapping."
             )
         convex, out_of_range = convex or set_priors.convex, set_priors.allow_out_of_range
-        shares = set_priors.shares.tolist()
+        shares, prior = set_priors.stated
         given: Any = dict(zip(set_priors.labels, shares, strict=True)) if set_priors.named else shares
     else:
         given = dict(set_priors) if hasattr(set_priors, "keys") else set_priors

@@ -207,8 +207,8 @@ y = np.repeat(["a", "b"], [200, 100])
 X = rng.normal(size=(300, 8)) + (rng.random(300) < np.repeat([0.9, 0.4], [200, 100]))[:, None]
 clf = UUNeuralClassifier(
     nn.Sequential(nn.Linear(8, 16, bias=False), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1)),
-    set_priors={"a": 0.9, "b": 0.4}, prior=0.3, correction="abs", epochs=20, batch_size=100, learning_rate=0.1, random_state=0,
-    checkpoint="folder",
+    set_priors={"a": 0.9, "b": 0.4}, prior=0.3, correction="abs", epochs=20, batch_size=100, learning_rate=0.1,
+    random_state=0, checkpoint="folder",
 )
 scores = clf.fit(X, y).decision_function(X).tolist()
 os.write(1, f"{scores}\\n".encode())  # in one piece, as two processes say it at once

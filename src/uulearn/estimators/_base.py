@@ -241,16 +241,18 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         -------
         ndarray of shape (n_rows, 2)
         """
-        scores = self.decision_function(X)
+        positive = self._probabilities(self.decision_function(X))
+        return np.column_stack([1 - positive, positive])
+
+    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Probability of the positive class at these scores."""
         positive = self._probability(scores)
         if positive is None:
             positive = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(self.scale_, scores.dtype) * scores)
         # A score whose probability rounds to one half still has a side.
         half = scores.dtype.type(0.5)
-        positive = np.where(
-            scores > 0, np.maximum(positive, np.nextafter(half, scores.dtype.type(1))), np.minimum(positive, half)
-        )
-        return np.column_stack([1 - positive, positive])
+        above = np.nextafter(half, scores.dtype.type(1))
+        return np.where(scores > 0, np.maximum(positive, above), np.minimum(positive, half))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """1 minus the label-free estimate of the error at the target prior.
@@ -282,6 +284,7 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         confidence: float = 0.95,
+        **options: Any,
     ) -> Report:
         """Label-free metrics with standard errors and intervals on rows the classifier was not trained on.
 
@@ -292,15 +295,19 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
             The set each row came from.
         sample_weight, groups, confidence
             As in `uulearn.metrics.evaluate`.
+        **options
+            Its further arguments: `metrics`, `costs`, `loss`, `resamples`.
 
         Returns
         -------
         Report
         """
         y = self._column_of_sets(X, y)
-        scores = np.asarray(self.decision_function(X), dtype=float)
+        scores = self.decision_function(X)
         sets = self._held_out(y, sample_weight, len(scores))
-        return evaluate_sets(sets, scores, groups=groups, confidence=confidence)
+        proba = self._probabilities(scores) if hasattr(self, "predict_proba") else None
+        z = np.asarray(scores, dtype=float)
+        return evaluate_sets(sets, z, proba, groups=groups, confidence=confidence, **options)
 
     def _held_out(self, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int) -> Sets:
         check_is_fitted(self)

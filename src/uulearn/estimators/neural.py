@@ -14,7 +14,8 @@ from uulearn._checks import number
 from uulearn.calibration import fit_link
 from uulearn.estimators._base import UnlabeledClassifier, Weighting
 from uulearn.losses import Loss, get
-from uulearn.metrics import error, group_index
+from uulearn.metrics import error
+from uulearn.metrics.moments import group_index
 from uulearn.refinement import check_rounds
 from uulearn.risk import Columns, Correction, row_weights
 from uulearn.sets import Sets, match_sets, rematch_sets

@@ -41,7 +41,7 @@ class Model(ABC):
 
 
 def _balanced(clf: Any, X: Any, y: Any) -> float:
-    return -float(clf.evaluate(X, y)["balanced_error"])
+    return -float(clf.evaluate(X, y, metrics="balanced_error")["balanced_error"])
 
 
 class Balanced(Model):

@@ -6,21 +6,25 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 import reference
+from scipy.special import expit
 from sklearn.metrics import (
     accuracy_score,
+    average_precision_score,
     balanced_accuracy_score,
+    brier_score_loss,
     f1_score,
+    log_loss,
     precision_score,
     recall_score,
     roc_auc_score,
 )
 
-from uulearn.metrics import RATES, Estimate, Report, error, error_difference, evaluate, evaluate_sets
+from uulearn.metrics import NAMES, Estimate, Report, error, error_difference, evaluate, evaluate_sets
 from uulearn.priors import Priors
 from uulearn.sets import match_sets
 
-NAMES = [*RATES, "auc"]
 SHARES = {2: (0.9, 0.4), 3: (0.9, 0.4, 0.2)}
+RESAMPLED = ("average_precision", "calibration_error")
 
 
 def drawn(n_sets, seed=0, n_rows=60, weighted=True, ties=True):
@@ -41,7 +45,18 @@ def values(report):
 
 
 def standard_errors(report):
-    return {name: estimate.standard_error for name, estimate in report.items()}
+    """Of the closed forms: the order of the rows moves those of resamples a little."""
+    return {name: estimate.standard_error for name, estimate in report.items() if name not in RESAMPLED}
+
+
+def everything(y, z, **options):
+    """Every metric of scores and of the probabilities 1 / (1 + exp(-z)), costs and a risk."""
+    options = {"prior": 0.3, "resamples": 20, "costs": (2, 5), "loss": "logistic", **options}
+    return evaluate(y, scores=z, proba=expit(z), **options)
+
+
+def closed(report):
+    return {name: estimate for name, estimate in report.items() if name not in RESAMPLED}
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -55,18 +70,19 @@ class TestLoops:
         for seed in range(5):
             y, z, weight, samples = drawn(n_sets, seed, weighted=weighted, ties=ties)
             assert ties == bool(np.any(z == 0)) or seed
-            report = evaluate(y, scores=z, set_priors=SHARES[n_sets], prior=0.3, sample_weight=weight)
+            report = everything(y, z, set_priors=SHARES[n_sets], sample_weight=weight)
             a, b = Priors(SHARES[n_sets], prior=0.3).coefficients(np.bincount(y, weight))
-            assert list(report) == NAMES
-            assert values(report) == pytest.approx(reference.metrics(samples, a, b, 0.3), rel=1e-12)
+            assert list(report) == [*NAMES, "cost", "logistic_risk"]
+            assert values(closed(report)) == pytest.approx(reference.metrics(samples, a, b, 0.3), rel=1e-12)
             assert error(match_sets(y, SHARES[n_sets], 0.3, weight), z) == pytest.approx(report.error.value, rel=1e-12)
 
     def test_standard_errors(self, n_sets, weighted, ties):
         """Every standard error is that of the infinitesimal jackknife: each row's weight is moved a little in turn."""
         y, z, weight, samples = drawn(n_sets, 1, n_rows=18, weighted=weighted, ties=ties)
-        report = evaluate(y, scores=z, set_priors=SHARES[n_sets], prior=0.3, sample_weight=weight)
+        report = everything(y, z, set_priors=SHARES[n_sets], sample_weight=weight)
         a, b = Priors(SHARES[n_sets], prior=0.3).coefficients(np.bincount(y, weight))
-        assert standard_errors(report) == pytest.approx(reference.standard_errors(samples, a, b, 0.3), rel=1e-6)
+        expected = reference.standard_errors(samples, a, b, 0.3)
+        assert standard_errors(closed(report)) == pytest.approx(expected, rel=1e-6)
 
 
 class TestLabels:
@@ -77,7 +93,7 @@ class TestLabels:
         """With the classes weighed to the target prior, every metric is scikit-learn's."""
         y, z, weight, _ = drawn(2, weighted=weighted, ties=False)
         pi = 0.3
-        report = evaluate(y, scores=z, set_priors=(0, 1), prior=pi, sample_weight=weight)
+        report = everything(y, z, set_priors=(0, 1), prior=pi, sample_weight=weight)
         at_prior = weight * np.where(y == 1, pi, 1 - pi) / np.bincount(y, weight)[y]
         expected = {
             "error": 1 - accuracy_score(y, z > 0, sample_weight=at_prior),
@@ -87,9 +103,14 @@ class TestLabels:
             "precision": precision_score(y, z > 0, sample_weight=at_prior),
             "recall": recall_score(y, z > 0, sample_weight=at_prior),
             "f1": f1_score(y, z > 0, sample_weight=at_prior),
+            "specificity": recall_score(y, z > 0, pos_label=0, sample_weight=at_prior),
+            "negative_predictive_value": precision_score(y, z > 0, pos_label=0, sample_weight=at_prior),
             "auc": roc_auc_score(y, z, sample_weight=weight),
+            "average_precision": average_precision_score(y, z, sample_weight=at_prior),
+            "log_loss": log_loss(y, expit(z), sample_weight=at_prior),
+            "brier": brier_score_loss(y, expit(z), sample_weight=at_prior),
         }
-        assert values(report) == pytest.approx(expected, rel=1e-12)
+        assert {name: report[name].value for name in expected} == pytest.approx(expected, rel=1e-12)
 
     def test_class_balanced(self):
         """At a target prior of 1/2 the error is the class-balanced one."""
@@ -150,7 +171,7 @@ class TestInvariance:
         assert standard_errors(grouped) == pytest.approx(standard_errors(single), rel=1e-9)
         alone = evaluate(groups=np.arange(2 * len(y)), **twice)
         assert standard_errors(alone) == pytest.approx(standard_errors(evaluate(**twice)), rel=1e-9)
-        assert all(alone[name].standard_error < grouped[name].standard_error for name in NAMES)
+        assert all(alone[name].standard_error < grouped[name].standard_error for name in standard_errors(grouped))
 
     def test_monotone_scores(self, n_sets):
         """The AUC sees the order of the scores alone, the rates their sign."""
@@ -204,18 +225,21 @@ def test_probabilities():
     proba = 1 / (1 + np.exp(-z))
     options = {"set_priors": (0.9, 0.4), "prior": 0.3}
     expected = evaluate(y, scores=z, **options)
+    names = [*expected]
     for given in (proba, np.column_stack([1 - proba, proba]), proba.tolist()):
-        assert evaluate(y, proba=given, **options) == expected
+        assert evaluate(y, proba=given, metrics=names, **options) == expected
+        assert list(evaluate(y, proba=given, resamples=2, **options)) == list(NAMES)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 def test_interval(confidence):
-    """The interval is the estimate and as many standard errors as the normal distribution asks, on either side."""
+    """That of a mean is the estimate and as many standard errors as the normal distribution asks, on either side."""
     y, z, _, _ = drawn(2)
     report = evaluate(y, scores=z, set_priors=(0.9, 0.4), prior=0.3, confidence=confidence)
     usual = evaluate(y, scores=z, set_priors=(0.9, 0.4), prior=0.3)
     width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
-    for name, estimate in report.items():
+    for name in ("error", "balanced_error", "tpr", "fpr", "specificity", "recall", "auc"):
+        estimate = report[name]
         assert (estimate.low + estimate.high) / 2 == pytest.approx(estimate.value)
         assert estimate.high - estimate.low == pytest.approx(width * estimate.standard_error)
         assert usual[name].value == estimate.value
@@ -235,6 +259,7 @@ def test_report():
     assert len(first) == len(second)
     for same in (pickle.loads(pickle.dumps(report)), copy.copy(report), copy.deepcopy(report)):
         assert same == report
+        assert same.confidence == report.confidence
         assert same.auc == report.auc
     assert not hasattr(report, "f1")
 
