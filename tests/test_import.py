@@ -18,6 +18,7 @@ CONTRACT = {
     "UUNeuralClassifier",
     "baselines",
     "datasets",
+    "displays",
     "losses",
     "make_unlabeled_sets",
     "metrics",

@@ -17,13 +17,14 @@ _HOME = {
     "UULinearClassifier": "estimators.linear",
     "UUNeuralClassifier": "estimators.neural",
 }
-_MODULES = ("baselines", "datasets", "losses", "metrics", "risk", "theory")
+_MODULES = ("baselines", "datasets", "displays", "losses", "metrics", "risk", "theory")
 
 __all__ = [*_HOME, *_MODULES]
 
 if TYPE_CHECKING:
     from uulearn import baselines as baselines
     from uulearn import datasets as datasets
+    from uulearn import displays as displays
     from uulearn import losses as losses
     from uulearn import metrics as metrics
     from uulearn import risk as risk

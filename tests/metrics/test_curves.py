@@ -4,7 +4,7 @@ from sklearn import metrics as labeled
 from sklearn.isotonic import IsotonicRegression
 
 from uulearn.metrics import evaluate, precision_recall_curve, roc_curve
-from uulearn.metrics.curves import calibration_bins
+from uulearn.metrics.calibration import calibration_bins
 from uulearn.metrics.moments import units
 from uulearn.metrics.profile import CELLS, auc, profile, rank
 from uulearn.priors import Priors

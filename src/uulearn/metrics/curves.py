@@ -1,4 +1,4 @@
-"""Curves of unlabeled rows: ROC, precision-recall and calibration, and the numbers that sum them up.
+"""Curves of unlabeled rows, ROC and precision-recall, and the numbers that sum them up.
 
 The raw curves are sums of signed weights and so go up and down; the true ones rise and stay in [0, 1]. They are
 replaced by the nearest curves that do (isotonic regression), in each resample too, which bands and standard errors
@@ -15,13 +15,9 @@ from uulearn._checks import number
 from uulearn.metrics.estimates import Estimate
 from uulearn.metrics.margins import matched
 from uulearn.metrics.moments import class_coefficients, units
-from uulearn.metrics.profile import Profile, profile, rank
+from uulearn.metrics.profile import RESAMPLES, Profile, profile, rank, resampled
 from uulearn.priors import Floats, Priors
 from uulearn.sets import Sets, generator
-
-BINS = 15
-"""Bins of equal mass of the expected calibration error."""
-RESAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -205,68 +201,6 @@ def average_precision(found: Profile, confidence: float, resamples: int, seed: i
     def area(shares: Floats, priors: Priors) -> float:
         return _step_area(*_recall_and_precision(*_cumulative(found.sets, shares, priors), priors.prior))
 
-    drawn = _resampled(found, area, resamples, seed)
+    drawn = resampled(found, area, resamples, seed)
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Estimate(area(found.shares(), found.sets.priors), float(drawn.std(ddof=1)), float(low), float(high))
-
-
-def calibration_bins(found: Profile, bins: int = BINS) -> list[slice]:
-    """Runs of cells that hold about the same share of all rows each."""
-    pooled = np.cumsum(found.mass.sum(axis=0))
-    ends = np.unique(np.searchsorted(pooled, np.linspace(0, pooled[-1], bins + 1)[1:-1] - 1e-9 * pooled[-1]) + 1)
-    ends = ends[ends < len(pooled)]
-    return [slice(*pair) for pair in zip([0, *ends], [*ends, len(pooled)], strict=True)]
-
-
-def calibration_table(
-    found: Profile, bins: list[slice], shares: Floats, priors: Priors
-) -> tuple[Floats, Floats, Floats]:
-    """Of each bin: its share of the target, the mean probability in it, and the share of positives.
-
-    They are sums of signed weights: on few rows a bin may have a negative share.
-    """
-    positive, negative = np.array(class_coefficients(found.sets, priors)) @ shares
-    positive, negative = priors.prior * positive, (1 - priors.prior) * negative
-    starts = [part.start for part in bins]
-    truly = np.add.reduceat(positive, starts)
-    mass = truly + np.add.reduceat(negative, starts)
-    claimed = np.add.reduceat((positive + negative) * found.middle, starts)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return mass, claimed / mass, truly / mass
-
-
-def calibration_error(found: Profile, confidence: float, resamples: int, seed: int = 0) -> Estimate:
-    """Expected calibration error: how far probabilities and shares of positives are apart, a mean over bins.
-
-    The plain sum of absolute gaps counts noise as miscalibration. What noise adds is what it adds to the resamples once
-    more, and is taken off; the estimate is therefore never far below 0 and is cut there.
-
-    Parameters
-    ----------
-    found : Profile
-        Of probabilities.
-    confidence : float
-    resamples, seed : int
-    """
-    bins = calibration_bins(found)
-
-    def gap(shares: Floats, priors: Priors) -> float:
-        positive, negative = np.array(class_coefficients(found.sets, priors)) @ shares
-        each = priors.prior * positive * (1 - found.middle) - (1 - priors.prior) * negative * found.middle
-        return float(np.abs(np.add.reduceat(each, [part.start for part in bins])).sum())
-
-    value = gap(found.shares(), found.sets.priors)
-    drawn = _resampled(found, gap, resamples, seed)
-    excess = np.nan_to_num(drawn.mean() - value)
-    corrected = max(0.0, value - float(excess))
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]) - drawn.mean()
-    return Estimate(
-        corrected, float(drawn.std(ddof=1)), float(np.maximum(0.0, corrected + low)), float(corrected + high)
-    )
-
-
-def _resampled(found: Profile, number: Callable[[Floats, Priors], float], resamples: int, seed: int) -> Floats:
-    """A number of shares and priors in each resample; NaN where a set has one row or group, and so no spread."""
-    if np.isnan(found.unit.factor).any():
-        return np.full(resamples, np.nan)
-    return np.array([number(*each) for each in found.resampled(resamples, np.random.default_rng(seed))])

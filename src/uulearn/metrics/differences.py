@@ -112,7 +112,7 @@ def compare(
     >>> worse = good + rng.normal(size=4000)
     >>> compare(sets, good, worse, set_priors=(0.4, 0.9), prior=0.3, metrics="error")
     metric              estimate  standard error  95 % interval
-    error                -0.0919          0.0158  -0.1229 to -0.0610
+    error                -0.0999          0.0158  -0.1308 to -0.0690
     """
     number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     found = chosen(metrics, proba, costs, loss)

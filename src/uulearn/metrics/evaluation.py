@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uulearn._checks import integer, number
-from uulearn.metrics.curves import RESAMPLES, average_precision, calibration_error
+from uulearn.metrics.calibration import calibration_error
+from uulearn.metrics.curves import average_precision
 from uulearn.metrics.definitions import Metric, Scored, chosen
 from uulearn.metrics.estimates import Estimate, Report
 from uulearn.metrics.intervals import contradiction, interval, normal
@@ -21,7 +22,7 @@ from uulearn.metrics.moments import (
     prior_covariance,
     units,
 )
-from uulearn.metrics.profile import Profile, Ranking, auc, profile, rank
+from uulearn.metrics.profile import RESAMPLES, Profile, Ranking, auc, profile, rank
 from uulearn.priors import Floats, Priors
 from uulearn.sets import Sets
 

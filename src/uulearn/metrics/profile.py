@@ -1,6 +1,6 @@
 """The scores of all sets by cells, from the highest to the lowest: what curves and their bands are made of."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ from uulearn.metrics.moments import BLOCK, Units, class_coefficients, moved_prio
 from uulearn.priors import Floats, Priors
 from uulearn.sets import Sets
 
+RESAMPLES = 200
+"""Resamples behind a band or a standard error that has no closed form."""
 CELLS = 1_000
 """The most cells; so fine a step of a curve cannot be seen, and hardly be felt in an area."""
 
@@ -177,3 +179,10 @@ def profile(sets: Sets, ranking: Ranking, unit: Units) -> Profile:
     pooled = mass.sum(axis=0)
     middle = np.divide(total, pooled, out=lowest[::-1].copy(), where=pooled > 0)
     return Profile(sets, unit, lowest[::-1].copy(), middle, mass, square, cell_of)
+
+
+def resampled(found: Profile, number: Callable[[Floats, Priors], float], resamples: int, seed: int) -> Floats:
+    """A number of shares and priors in each resample; NaN where a set has one row or group, and so no spread."""
+    if np.isnan(found.unit.factor).any():
+        return np.full(resamples, np.nan)
+    return np.array([number(*each) for each in found.resampled(resamples, np.random.default_rng(seed))])

@@ -1,0 +1,148 @@
+"""Are the probabilities right? Shares of positives by probability, and how far apart the two are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uulearn._checks import integer, number
+from uulearn.metrics.estimates import Estimate
+from uulearn.metrics.margins import matched
+from uulearn.metrics.moments import class_coefficients, units
+from uulearn.metrics.profile import RESAMPLES, Profile, profile, rank, resampled
+from uulearn.priors import Floats, Priors
+from uulearn.sets import generator
+
+BINS = 15
+"""Bins of equal mass of the expected calibration error."""
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Shares of positives by probability, with an interval of each; NaN where a bin holds none of the target.
+
+    Attributes
+    ----------
+    probability, share : ndarray of shape (n_bins,)
+        Mean probability in each bin, and the share of positives in it.
+    low, high : ndarray of shape (n_bins,)
+        Interval of the share.
+    mass : ndarray of shape (n_bins,)
+        Share of the target that is in each bin; by chance it may be below 0.
+    error : Estimate
+        Expected calibration error over these bins.
+    """
+
+    probability: Floats
+    share: Floats
+    low: Floats
+    high: Floats
+    mass: Floats
+    error: Estimate
+
+
+def calibration_bins(found: Profile, bins: int = BINS) -> list[slice]:
+    """Runs of cells that hold about the same share of all rows each."""
+    pooled = np.cumsum(found.mass.sum(axis=0))
+    ends = np.unique(np.searchsorted(pooled, np.linspace(0, pooled[-1], bins + 1)[1:-1] - 1e-9 * pooled[-1]) + 1)
+    ends = ends[ends < len(pooled)]
+    return [slice(*pair) for pair in zip([0, *ends], [*ends, len(pooled)], strict=True)]
+
+
+def calibration_error(
+    found: Profile, confidence: float, resamples: int, *, bins: int = BINS, seed: int = 0
+) -> Estimate:
+    """Expected calibration error: how far probabilities and shares of positives are apart, a mean over bins.
+
+    The plain sum of absolute gaps counts noise as miscalibration. What noise adds is what it adds to the resamples once
+    more, and is taken off; the estimate is therefore never far below 0 and is cut there.
+
+    Parameters
+    ----------
+    found : Profile
+        Of probabilities.
+    confidence : float
+    resamples, bins, seed : int
+    """
+    starts = [part.start for part in calibration_bins(found, bins)]
+
+    def gap(shares: Floats, priors: Priors) -> float:
+        positive, negative = np.array(class_coefficients(found.sets, priors)) @ shares
+        each = priors.prior * positive * (1 - found.middle) - (1 - priors.prior) * negative * found.middle
+        return float(np.abs(np.add.reduceat(each, starts)).sum())
+
+    value = gap(found.shares(), found.sets.priors)
+    drawn = resampled(found, gap, resamples, seed)
+    excess = np.nan_to_num(drawn.mean() - value)
+    corrected = max(0.0, value - float(excess))
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]) - drawn.mean()
+    return Estimate(
+        corrected, float(drawn.std(ddof=1)), float(np.maximum(0.0, corrected + low)), float(corrected + high)
+    )
+
+
+def calibration_curve(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    set_priors: Any,
+    prior: float,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    bins: int = BINS,
+    random_state: Any = 0,
+) -> CalibrationCurve:
+    """What share of the rows of a probability is positive, bin by bin, without a label.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The set each row came from.
+    proba : array-like of shape (n_rows,) or (n_rows, 2)
+        Probabilities of the positive class, of a classifier that was not trained on these rows.
+    set_priors, prior, sample_weight, groups, confidence
+        As in `evaluate`.
+    bins : int, default=15
+        Bins of equal mass, of all rows.
+    random_state : int, Generator, RandomState or None
+        Of the resamples that the intervals come from.
+
+    Returns
+    -------
+    CalibrationCurve
+
+    Examples
+    --------
+    >>> labeled = {"set_priors": {0: 0.0, 1: 1.0}, "prior": 0.5, "bins": 2}
+    >>> curve = calibration_curve([0, 0, 1, 0, 1, 1], [0.2, 0.3, 0.4, 0.6, 0.8, 0.7], **labeled)
+    >>> curve.probability, curve.share.round(2)
+    (array([0.3, 0.7]), array([0.33, 0.67]))
+    """
+    number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    integer("bins", bins, low=1)
+    sets, scored = matched(y, None, proba, set_priors, prior, sample_weight)
+    assert scored.proba is not None
+    found = profile(sets, rank(scored.proba), units(sets, groups))
+    starts = [part.start for part in calibration_bins(found, bins)]
+    mass, probability, share = _table(found, starts, found.shares(), sets.priors)
+    drawn = [_table(found, starts, *each)[2] for each in found.resampled(RESAMPLES, generator(random_state))]
+    low, high = np.nanquantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    rising = (each[::-1] for each in (probability, share, np.fmin(low, share), np.fmax(high, share), mass))
+    return CalibrationCurve(*rising, error=calibration_error(found, confidence, RESAMPLES, bins=bins))
+
+
+def _table(found: Profile, starts: list[int], shares: Floats, priors: Priors) -> tuple[Floats, Floats, Floats]:
+    """Of each bin: its share of the target, the mean probability in it, and the share of positives.
+
+    They are sums of signed weights: on few rows a bin may have a negative share of the target, and is not looked at.
+    """
+    positive, negative = np.array(class_coefficients(found.sets, priors)) @ shares
+    positive, negative = priors.prior * positive, (1 - priors.prior) * negative
+    truly = np.add.reduceat(positive, starts)
+    mass = truly + np.add.reduceat(negative, starts)
+    claimed = np.add.reduceat(found.middle * found.mass.sum(axis=0), starts)
+    pooled = np.add.reduceat(found.mass.sum(axis=0), starts)
+    share = np.divide(truly, mass, out=np.full_like(mass, np.nan), where=mass > 0)
+    return mass, claimed / pooled, share
