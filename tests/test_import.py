@@ -16,12 +16,15 @@ CONTRACT = {
     "UUKernelClassifier",
     "UULinearClassifier",
     "UUNeuralClassifier",
+    "UUSearch",
     "baselines",
     "datasets",
     "losses",
     "make_unlabeled_sets",
     "metrics",
     "risk",
+    "selection",
+    "sensitivity",
     "theory",
 }
 """Scripts outside this repository rely on these names."""

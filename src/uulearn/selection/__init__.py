@@ -1,0 +1,7 @@
+"""Which classifier is best, and what if the priors are wrong: questions about finished classifiers, without labels."""
+
+from uulearn.selection.rules import RULES, Ranking, rank
+from uulearn.selection.search import UUSearch
+from uulearn.selection.wrong_priors import Sensitivity, sensitivity
+
+__all__ = ["RULES", "Ranking", "Sensitivity", "UUSearch", "rank", "sensitivity"]
