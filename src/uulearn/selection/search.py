@@ -113,8 +113,11 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         choose("rule", self.rule, RULES)
         named = _named(self.candidates)
         X, y, sample_weight, groups = indexable(X, y, sample_weight, groups)
-        y = column_or_1d(y, warn=True)
-        every = {name: match_target(name, one, target_keys(name, one), y, sample_weight) for name, one in named.items()}
+        membership = np.asarray(column_or_1d(y, warn=True))
+        every = {
+            name: match_target(name, one, target_keys(name, one), membership, sample_weight)
+            for name, one in named.items()
+        }
         first, sets = next(iter(every.items()))
         for name, other in every.items():
             if other.priors != sets.priors:
