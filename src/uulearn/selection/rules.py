@@ -176,14 +176,14 @@ def rank_sets(sets: Sets, scores: Mapping[str, Floats], rule: str, groups: Array
     names = list(scores)
     found = [np.asarray(scores[name], dtype=float) for name in names]
     criterion = RULES[rule](sets, found)
-    order = np.argsort(criterion, kind="stable")
-    errors = [evaluate_sets(sets, found[i], groups=groups).error for i in order]
+    estimates = [evaluate_sets(sets, z, groups=groups).error for z in found]
+    order = np.lexsort([[estimate.value for estimate in estimates], criterion])
     gaps = np.array([paired_difference(sets, found[i], found[order[0]], groups) for i in order])
     return Ranking(
         names=tuple(names[i] for i in order),
         criterion=criterion[order],
-        error=np.array([estimate.value for estimate in errors]),
-        standard_error=np.array([estimate.standard_error for estimate in errors]),
+        error=np.array([estimates[i].value for i in order]),
+        standard_error=np.array([estimates[i].standard_error for i in order]),
         excess=gaps[:, 0],
         excess_error=gaps[:, 1],
         rule=rule,
