@@ -94,13 +94,20 @@ def fit(estimator: Any, X: Any, y: NDArray[Any], **by_row: NDArray[Any] | None) 
 
     Only weights must be understood: to a model that splits no rows, groups mean nothing.
     """
-    last, prefix = estimator, ""
-    while hasattr(last, "steps"):
-        prefix, last = f"{prefix}{last.steps[-1][0]}__", last.steps[-1][1]
+    last, prefix = last_step(estimator)
     given = {key: value for key, value in by_row.items() if value is not None}
     if "groups" in given and not has_fit_parameter(last, "groups"):
         del given["groups"]
     return estimator.fit(X, y, **{prefix + key: value for key, value in given.items()})
+
+
+def last_step(estimator: Any) -> tuple[Any, str]:
+    """The classifier that a pipeline ends in, and what its arguments are prefixed with; any other is its own end."""
+    prefix = ""
+    while hasattr(estimator, "steps"):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return estimator, prefix
 
 
 def _taken(by_row: Mapping[str, NDArray[Any] | None], rows: NDArray[np.intp]) -> dict[str, NDArray[Any] | None]:

@@ -177,12 +177,13 @@ def rank_sets(sets: Sets, scores: Mapping[str, Floats], rule: str, groups: Array
     found = [np.asarray(scores[name], dtype=float) for name in names]
     criterion = RULES[rule](sets, found)
     estimates = [evaluate_sets(sets, z, groups=groups).error for z in found]
-    order = np.lexsort([[estimate.value for estimate in estimates], criterion])
+    errors = np.array([estimate.value for estimate in estimates])
+    order = np.lexsort([errors, criterion])  # classifiers that the rule does not consider go by their error
     gaps = np.array([paired_difference(sets, found[i], found[order[0]], groups) for i in order])
     return Ranking(
         names=tuple(names[i] for i in order),
         criterion=criterion[order],
-        error=np.array([estimates[i].value for i in order]),
+        error=errors[order],
         standard_error=np.array([estimates[i].standard_error for i in order]),
         excess=gaps[:, 0],
         excess_error=gaps[:, 1],

@@ -36,8 +36,10 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         never changed; clones are fitted.
     cv : int or splitter, default=5
         Folds, stratified by set; the test rows of a splitter must be every row once.
-    rule : {RULES}, default="likelihood"
-        What the best candidate is the best at; see `uulearn.selection.RULES`.
+    rule : {"likelihood", "near", "posterior", "error"}, default="likelihood"
+        What the best candidate is the best at: likelihood of the set memberships; that, among those within a paired
+        standard error of the least label-free error; error against the posterior on which the likeliest agree;
+        label-free error.
     refit : bool, default=True
         Train the chosen candidate on all rows. Otherwise the search only compares.
     n_jobs : int, optional
@@ -195,7 +197,7 @@ def _named(candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         named = {str(name): one for name, one in candidates.items()}
     elif isinstance(candidates, (list, tuple)):
-        named = {f"{place}: {one}": one for place, one in enumerate(candidates)}
+        named = {" ".join(f"{place}: {one}".split()): one for place, one in enumerate(candidates)}
     else:
         named = {}
     if not named:
