@@ -8,7 +8,7 @@ chooses by the labels of the rows of the sets, which no rule may see: what cross
 chosen on the tables of `develop` alone. Images are reduced to 50 principal components. Finished draws are kept; run
 again to go on.
 
-    python benchmarks/label_free_choice.py develop | confirm | report [--draws 10]
+    python benchmarks/label_free_choice.py [develop | confirm | report] [--draws 10]
 """
 
 import argparse
@@ -168,7 +168,7 @@ def summary(runs: list[dict[str, Any]], rule: str) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=[*TABLES, "report"])
+    parser.add_argument("verb", nargs="?", choices=[*TABLES, "report"], default="develop")
     parser.add_argument("--draws", type=int, default=10)
     options = parser.parse_args()
     if options.verb != "report":
