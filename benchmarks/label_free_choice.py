@@ -8,7 +8,7 @@ chooses by the labels of the rows of the sets, which no rule may see: what cross
 chosen on the tables of `develop` alone. Images are reduced to 50 principal components. Finished draws are kept; run
 again to go on.
 
-    python benchmarks/label_free_choice.py [develop | confirm | report] [--draws 10]
+    python benchmarks/label_free_choice.py [develop | confirm | report] [--draws 10] [--tables NAME ...]
 """
 
 import argparse
@@ -170,7 +170,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", nargs="?", choices=[*TABLES, "report"], default="develop")
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--tables", nargs="+", metavar="NAME", help="some of the tables of the verb only")
     options = parser.parse_args()
     if options.verb != "report":
-        run(TABLES[options.verb], options.draws)
+        run(tuple(options.tables or TABLES[options.verb]), options.draws)
     report()

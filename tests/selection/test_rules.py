@@ -150,7 +150,7 @@ def test_as_text():
     y, scores = drawn(noises=(0.5, 1.0))
     text = repr(rank(y, {"x" * 80: scores["noise 0.5"], "short": scores["noise 1"]}, set_priors=SHARES[2], prior=0.3))
     head, first, second = text.splitlines()
-    assert head.split()[:2] == ["classifier", "likelihood"]
+    assert head.split()[:2] == ["classifier", "near"]
     assert first.startswith("x" * 59 + "… ")
     assert second.startswith("short ")
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from uulearn import UUClassifier, UUKernelClassifier, UULinearClassifier, UUSearch
 from uulearn.refinement import split
-from uulearn.selection import RULES, likelihood_score, rank
+from uulearn.selection import RULES, choose_near, likelihood_score, rank, search_scores
 from uulearn.sets import match_sets
 
 TOLD = {"set_priors": (0.9, 0.4), "prior": 0.3}
@@ -153,13 +153,33 @@ def test_in_a_grid_search():
     assert search.best_params_ == {"uulinearclassifier__C": 0.1}
     train, test = next(folds.split(X, y))
     fitted = clone(piped).set_params(uulinearclassifier__C=0.1).fit(X[train], y[train])
-    expected = -rank(y[test], {"it": fitted.decision_function(X[test])}, **TOLD).criterion[0]
+    expected = -rank(y[test], {"it": fitted.decision_function(X[test])}, rule="likelihood", **TOLD).criterion[0]
     assert search.cv_results_["split0_test_score"][1] == pytest.approx(expected)
     moved = GridSearchCV(
         UULinearClassifier(**TOLD), {"prior": [0.2, 0.3]}, scoring=likelihood_score, error_score="raise"
     )
     with pytest.raises(ValueError, match="score must compare classifiers on one target; 'prior' was changed"):
         moved.fit(X, y)
+
+
+def test_near_in_a_grid_search():
+    """`choose_near` takes the likeliest of those near the least error, as fold by fold differences have it."""
+    X, y, _ = blobs()
+    grid = {"C": [1e-5, 0.01, 0.1, 1.0]}
+    search = GridSearchCV(UULinearClassifier(**TOLD), grid, scoring=search_scores, refit=choose_near).fit(X, y)
+    found = search.cv_results_
+    errors = 1 - np.array([found[f"split{fold}_test_score"] for fold in range(5)])
+    best = errors[:, errors.mean(axis=0).argmin()]
+    near = [i for i in range(4) if np.mean(errors[:, i] - best) <= np.std(errors[:, i] - best, ddof=1) / 5**0.5]
+    assert search.best_index_ == max(near, key=lambda i: found["mean_test_likelihood"][i])
+    assert 0 not in near
+    assert search.predict(X).shape == y.shape
+
+
+def test_a_failed_candidate_is_not_near():
+    """Scores of NaN, as of a candidate that could not be fitted, are passed over."""
+    scores = {"split0_test_score": [np.nan, 0.7], "split1_test_score": [np.nan, 0.8]}
+    assert choose_near({**scores, "mean_test_likelihood": np.array([np.nan, -1.0])}) == 1
 
 
 X6, Y6 = np.arange(6.0).reshape(-1, 1), np.array([0, 0, 0, 1, 1, 1])
@@ -197,6 +217,12 @@ REFUSED = {
         searched([BASELINES["biased"](UUKernelClassifier(set_priors=(0.8, 0.4), prior=0.3), **TOLD)]),
         ValueError,
         r"0: .* must hold one target; got Priors.* beside Priors.*\. Give all its parts the same",
+    ),
+    "a search with other scores": (
+        lambda: choose_near({"mean_test_score": np.zeros(3)}),
+        ValueError,
+        r"refit=choose_near needs scoring=search_scores and two folds or more; got results named 'mean_test_score'\. "
+        r"Pass both",
     ),
     "an unknown rule": (searched(lines(), rule="f1"), ValueError, r"rule must be one of .*; got 'f1'"),
 }

@@ -46,13 +46,14 @@ def by_near_likelihood(sets: Sets, scores: list[Floats]) -> Floats:
 def by_posterior(sets: Sets, scores: list[Floats]) -> Floats:
     """The error against the posterior of each row, on which the likeliest classifiers agree.
 
-    Their log L, averaged, gives each row the probability q of being positive in its set, and with it the weights of a
-    supervised error: slightly biased, with none of the noise of negative weights.
+    Their log L, averaged and scaled anew, gives each row the probability q of being positive in its set, and with it
+    the weights of a supervised error: slightly biased, with none of the noise of negative weights.
     """
     links = [fit_link(z, sets) for z in scores]
     order = np.argsort([_unlikelihood(sets, z, link) for z, link in zip(scores, links, strict=True)], kind="stable")
     agreed = np.mean([links[i].log_ratio(scores[i]) for i in order[:AGREEING]], axis=0)
-    risk = Risk(posterior_weights(posterior(agreed, sets.share), sets), "zero_one")
+    q = posterior(fit_link(agreed, sets).log_ratio(agreed), sets.share)
+    risk = Risk(posterior_weights(q, sets), "zero_one")
     return np.array([float(risk.value(z)) for z in scores])
 
 
@@ -119,7 +120,7 @@ def rank(
     *,
     set_priors: Any,
     prior: float,
-    rule: str = "likelihood",
+    rule: str = "near",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Ranking:
@@ -135,7 +136,7 @@ def rank(
         Share of positives of each set; a sequence is in the order of the sorted set labels.
     prior : float
         Share of positives of the target.
-    rule : str, default="likelihood"
+    rule : str, default="near"
         One of `RULES`.
     sample_weight, groups : array-like of shape (n_rows,), optional
         As in `uulearn.metrics.evaluate`.
@@ -152,10 +153,10 @@ def rank(
     >>> truth = np.where(rng.random(5000) < np.where(sets == "A", 0.9, 0.4), 1, -1)  # never shown to rank
     >>> scores = {f"noise {noise}": truth + noise * rng.normal(size=5000) for noise in (2.0, 0.5, 1.0)}
     >>> rank(sets, scores, set_priors={"A": 0.9, "B": 0.4}, prior=0.3)
-    classifier  likelihood   error (standard error)  excess (standard error)
+    classifier        near   error (standard error)  excess (standard error)
     noise 0.5      -0.1342  0.0223 (0.0155)         +0.0000 (0.0000)
-    noise 1.0      -0.0758  0.1541 (0.0162)         +0.1317 (0.0136)
-    noise 2.0      -0.0111  0.3259 (0.0168)         +0.3036 (0.0192)
+    noise 1.0          inf  0.1541 (0.0162)         +0.1317 (0.0136)
+    noise 2.0          inf  0.3259 (0.0168)         +0.3036 (0.0192)
     """
     choose("rule", rule, RULES)
     if not isinstance(scores, Mapping) or not scores:

@@ -36,10 +36,10 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         never changed; clones are fitted.
     cv : int or splitter, default=5
         Folds, stratified by set; the test rows of a splitter must be every row once.
-    rule : {"likelihood", "near", "posterior", "error"}, default="likelihood"
-        What the best candidate is the best at: likelihood of the set memberships; that, among those within a paired
-        standard error of the least label-free error; error against the posterior on which the likeliest agree;
-        label-free error.
+    rule : {"near", "likelihood", "posterior", "error"}, default="near"
+        What the best candidate has: the likeliest set memberships among those within a paired standard error of the
+        least label-free error; the likeliest of all; the least error against the posterior on which the likeliest
+        agree; the least label-free error.
     refit : bool, default=True
         Train the chosen candidate on all rows. Otherwise the search only compares.
     n_jobs : int, optional
@@ -70,9 +70,9 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> candidates = {"line": UULinearClassifier(**told), "kernel": UUKernelClassifier(**told)}
     >>> search = UUSearch(candidates, random_state=0).fit(rows, sets)
     >>> search.ranking_
-    classifier  likelihood   error (standard error)  excess (standard error)
+    classifier        near   error (standard error)  excess (standard error)
     kernel         -0.2576  0.0190 (0.0150)         +0.0000 (0.0000)
-    line            0.0001  0.5345 (0.0206)         +0.5155 (0.0251)
+    line               inf  0.5345 (0.0206)         +0.5155 (0.0251)
     >>> search.predict([[0.0, 0.0], [2.0, 2.0]])
     array([1, 0])
     """
@@ -82,7 +82,7 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         candidates: Any,
         *,
         cv: Any = 5,
-        rule: str = "likelihood",
+        rule: str = "near",
         refit: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
