@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from roster import BASELINES, ESTIMATORS, blobs
+from roster import BASELINES, ESTIMATORS, blobs, expected_failures
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uulearn import UUClassifier, UUKernelClassifier, UULinearClassifier, UUSearch
 from uulearn.refinement import split
@@ -18,6 +19,18 @@ from uulearn.sets import match_sets
 
 TOLD = {"set_priors": (0.9, 0.4), "prior": 0.3}
 THREE = {"set_priors": (0.9, 0.5, 0.2), "prior": 0.3}
+
+
+LABELS = {"set_priors": (0, 1), "prior": 0.5}
+
+
+@parametrize_with_checks(
+    [UUSearch([UULinearClassifier(**LABELS), UULinearClassifier(**LABELS, C=0.1)], cv=2, random_state=0)],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_contract(estimator, check):
+    """scikit-learn's own checks, with the sets as classes."""
+    check(estimator)
 
 
 def lines(**told):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from uulearn.priors import Floats
@@ -57,6 +58,9 @@ def match_target(name: str, estimator: Any, keys: Keys, y: ArrayLike, sample_wei
     sample_weight : array-like of shape (n_rows,), optional
     """
     parameters = estimator.get_params()
+    values, named = np.asarray(y), hasattr(parameters[keys["set_priors"][0]], "keys")
+    if values.dtype.kind == "f" and np.all(np.isfinite(values)) and not named:
+        check_classification_targets(values)  # only a mapping can say that such numbers name sets
     told = [
         match_sets(y, parameters[shares], parameters[prior], sample_weight)
         for shares, prior in zip(keys["set_priors"], keys["prior"], strict=True)
