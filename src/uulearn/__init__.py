@@ -16,8 +16,8 @@ _HOME = {
     "UUKernelClassifier": "estimators.kernel",
     "UULinearClassifier": "estimators.linear",
     "UUNeuralClassifier": "estimators.neural",
-    "UUSearch": "selection",
-    "sensitivity": "selection",
+    "UUSearch": "selection.search",
+    "sensitivity": "selection.wrong_priors",
 }
 _MODULES = ("baselines", "datasets", "losses", "metrics", "risk", "selection", "theory")
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
     from uulearn.estimators.reduction import UUClassifier as UUClassifier
     from uulearn.priors import Priors as Priors
-    from uulearn.selection import UUSearch as UUSearch
-    from uulearn.selection import sensitivity as sensitivity
+    from uulearn.selection.search import UUSearch as UUSearch
+    from uulearn.selection.wrong_priors import sensitivity as sensitivity
     from uulearn.sets import make_unlabeled_sets as make_unlabeled_sets
 
 
