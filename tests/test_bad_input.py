@@ -602,23 +602,43 @@ THEORY = {
         TypeError,
         r"rates must be a pair .* got \(0\.5, 0\.5, 0\.5\)",
     ),
-    "a number for ratio": (
-        lambda: theory.rows_needed(TWO, 0.01, ratio=2),
+    "a number for split": (
+        lambda: theory.plan(TWO, 0.01, split=2),
         ValueError,
-        r"ratio must give a positive number for each of 2 sets; got 2\. For sets of equal size leave it out",
+        r"split must be 'best', 'equal' or a positive number for each of 2 sets; got 2\. Leave it out for the split",
     ),
-    "ratio without a set": (
-        lambda: theory.rows_needed(TWO, 0.01, ratio=(1, 0)),
+    "split without a set": (
+        lambda: theory.plan(TWO, 0.01, split=(1, 0)),
         ValueError,
-        r"ratio must give a positive number for each of 2 sets; got \(1, 0\)",
+        r"split must be 'best', 'equal' or a positive number for each of 2 sets; got \(1, 0\)",
+    ),
+    "a split by an unknown name": (
+        lambda: theory.plan(TWO, 0.01, split="neyman"),
+        ValueError,
+        r"split must be 'best', 'equal' or a positive number for each of 2 sets; got 'neyman'",
+    ),
+    "a plan for an unknown metric": (
+        lambda: theory.plan(TWO, 0.01, metric="auc"),
+        ValueError,
+        r"metric must be one of 'error', .*; got 'auc'",
+    ),
+    "a plan for F1 without rates": (
+        lambda: theory.plan(TWO, 0.01, metric="f1"),
+        ValueError,
+        r"rates must be given for metric='f1', .* slopes depend on them; got None\. Give the true and the false",
+    ),
+    "a plan for the precision of nothing": (
+        lambda: theory.plan(TWO, 0.01, metric="precision", rates=(0, 0)),
+        ValueError,
+        r"rates must be given for metric='precision', with some rows predicted positive, .*; got \(0, 0\)",
     ),
     "no priors": (
-        lambda: theory.rows_needed((0.9, 0.4), 0.01),
+        lambda: theory.plan((0.9, 0.4), 0.01),
         TypeError,
         r"priors must be a Priors, such as .*; got \(0\.9, 0\.4\)\. Make one",
     ),
     "next to no error": (
-        lambda: theory.rows_needed(TWO, 1e-200),
+        lambda: theory.plan(TWO, 1e-200),
         ValueError,
         r"standard_error must be within reach of some number of rows; got 1e-200",
     ),
@@ -644,7 +664,7 @@ THEORY = {
         r"loss_bound must be a number in \[0, inf\); got inf",
     ),
     "no error at all": (
-        lambda: theory.rows_needed(TWO, 0),
+        lambda: theory.plan(TWO, 0),
         ValueError,
         r"standard_error must be a number in \(0, inf\); got 0",
     ),

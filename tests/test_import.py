@@ -16,6 +16,7 @@ CONTRACT = {
     "UUKernelClassifier",
     "UULinearClassifier",
     "UUNeuralClassifier",
+    "UUSearch",
     "baselines",
     "datasets",
     "displays",
@@ -23,6 +24,8 @@ CONTRACT = {
     "make_unlabeled_sets",
     "metrics",
     "risk",
+    "selection",
+    "sensitivity",
     "theory",
 }
 """Scripts outside this repository rely on these names."""

@@ -6,8 +6,9 @@ import pytest
 import reference
 
 from uulearn.metrics import evaluate
+from uulearn.metrics.definitions import OF_RATES
 from uulearn.priors import Priors
-from uulearn.theory import error_bound, risk_variance, rows_needed
+from uulearn.theory import error_bound, plan, risk_variance
 
 CASES = [
     (Priors(0.9, 0.4, prior=0.3), (200, 100)),
@@ -106,7 +107,7 @@ class TestVariance:
         assert report.error.standard_error**2 == pytest.approx(variance, rel=1e-3)
 
 
-class TestRowsNeeded:
+class TestPlan:
     """The question turned round."""
 
     @pytest.mark.parametrize("rates", [None, (0.9, 0.2)])
@@ -114,14 +115,60 @@ class TestRowsNeeded:
     @over_cases
     def test_plugged_back_in(self, priors, sizes, standard_error, rates):
         """That many rows bring the wanted standard error, a row less in every set does not."""
-        needed = rows_needed(priors, standard_error, ratio=sizes, rates=rates)
-        rows = np.array(list(needed.values()))
+        planned = plan(priors, standard_error, split=sizes, rates=rates)
+        rows = np.array(list(planned.rows.values()))
         assert rows / rows.sum() == pytest.approx(np.array(sizes) / sum(sizes), abs=1 / rows.min())
         assert risk_variance(priors, rows, rates) <= standard_error**2 * (1 + 1e-6)
         assert risk_variance(priors, rows - 1, rates) > standard_error**2 * (1 - 1e-6)
+        assert planned.standard_error == pytest.approx(np.sqrt(risk_variance(priors, rows, rates)), rel=0.01)
 
     def test_named_sets_of_equal_size(self):
-        """Sets are named, and of equal size unless a ratio is given."""
+        """Sets are named; those of equal size are those of a split in equal parts."""
         priors = Priors({"A": 0.9, "B": 0.4}, prior=0.3)
-        assert rows_needed(priors, 0.01) == rows_needed(priors, 0.01, ratio=(5, 5)) == {"A": 6472, "B": 6472}
+        equal = plan(priors, 0.01, split="equal")
+        assert equal == plan(priors, 0.01, split=(5, 5))
+        assert equal.rows == {"A": 6472, "B": 6472}
+        assert equal.total == 12944
         assert 2500 * (priors.alpha**2 + priors.alpha_prime**2) == pytest.approx(6472)
+
+    @pytest.mark.parametrize("rates", [None, (0.9, 0.2), (0.99, 0.01)])
+    @pytest.mark.parametrize("metric", OF_RATES)
+    @over_cases
+    def test_no_split_needs_fewer_rows(self, priors, sizes, metric, rates):
+        """Of two hundred splits none needs fewer rows than the best, which two sets share."""
+        rates = rates or ((0.8, 0.1) if OF_RATES[metric].bottom is not None else None)
+        options = {"metric": metric, "rates": rates}
+        best = plan(priors, 0.001, **options)
+        splits = np.random.default_rng(0).dirichlet(np.ones(len(sizes)), 200)
+        others = [plan(priors, 0.001, split=np.maximum(split, 1e-9), **options).total for split in splits]
+        assert best.total <= min(others) + len(sizes)
+        assert min(others) < 1.3 * best.total
+        assert sum(rows > 0 for rows in best.rows.values()) <= 2
+
+    def test_neyman(self):
+        """Two sets: n_k is proportional to alpha_k times the binomial standard deviation, and the sum of them squared
+        over the variance is the total."""
+        priors, (hit, alarm) = Priors(0.9, 0.4, prior=0.3), (0.9, 0.2)
+        m = priors.shares * hit + (1 - priors.shares) * alarm
+        term = np.array([priors.alpha, priors.alpha_prime]) * np.sqrt(m * (1 - m))
+        best = plan(priors, 0.001, rates=(hit, alarm))
+        rows = np.array(list(best.rows.values()))
+        assert rows == pytest.approx(term * term.sum() / 0.001**2, abs=1)
+        assert best.total == pytest.approx((term.sum() / 0.001) ** 2, abs=2)
+
+    @pytest.mark.parametrize("metric", OF_RATES)
+    def test_what_evaluate_reports(self, metric):
+        """`evaluate` reports the planned standard error where the sets are as planned and the rates as foreseen."""
+        priors, rates = Priors(0.9, 0.4, 0.2, prior=0.3), (0.9, 0.1)
+        planned = plan(priors, 0.01, metric=metric, rates=rates, split="equal")
+        sets = np.repeat([0, 1, 2], list(planned.rows.values()))
+        m = priors.shares * rates[0] + (1 - priors.shares) * rates[1]
+        scores = np.concatenate(
+            [np.where(np.arange(n) < round(n * p), 1.0, -1.0) for n, p in zip(planned.rows.values(), m, strict=True)]
+        )
+        report = evaluate(sets, scores=scores, set_priors=(0.9, 0.4, 0.2), prior=0.3)
+        assert report[metric].standard_error == pytest.approx(0.01, rel=0.01)
+
+    def test_sets_of_one_class(self):
+        """Where the spread is nil, two rows of each set serve."""
+        assert plan(Priors(1, 0, prior=0.5), 0.01, rates=(1, 0)).rows == {0: 2, 1: 2}

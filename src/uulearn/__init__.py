@@ -16,8 +16,10 @@ _HOME = {
     "UUKernelClassifier": "estimators.kernel",
     "UULinearClassifier": "estimators.linear",
     "UUNeuralClassifier": "estimators.neural",
+    "UUSearch": "selection.search",
+    "sensitivity": "selection.wrong_priors",
 }
-_MODULES = ("baselines", "datasets", "displays", "losses", "metrics", "risk", "theory")
+_MODULES = ("baselines", "datasets", "displays", "losses", "metrics", "risk", "selection", "theory")
 
 __all__ = [*_HOME, *_MODULES]
 
@@ -28,12 +30,15 @@ if TYPE_CHECKING:
     from uulearn import losses as losses
     from uulearn import metrics as metrics
     from uulearn import risk as risk
+    from uulearn import selection as selection
     from uulearn import theory as theory
     from uulearn.estimators.kernel import UUKernelClassifier as UUKernelClassifier
     from uulearn.estimators.linear import UULinearClassifier as UULinearClassifier
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
     from uulearn.estimators.reduction import UUClassifier as UUClassifier
     from uulearn.priors import Priors as Priors
+    from uulearn.selection.search import UUSearch as UUSearch
+    from uulearn.selection.wrong_priors import sensitivity as sensitivity
     from uulearn.sets import make_unlabeled_sets as make_unlabeled_sets
 
 

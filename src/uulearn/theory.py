@@ -1,11 +1,14 @@
 """What theory promises: the error bound, the variance of the risk estimate, and how many rows a question needs."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uulearn._checks import floats, number
+from uulearn._checks import choose, floats, number
+from uulearn.metrics.definitions import OF_RATES, gradient
+from uulearn.metrics.moments import ClassMeans
 from uulearn.priors import Floats, Priors
 
 
@@ -83,61 +86,142 @@ def risk_variance(priors: Priors, sizes: Sequence[int], rates: tuple[float, floa
     return float((pull**2 * _spread(priors, rates) / n).sum())
 
 
-def rows_needed(
+@dataclass(frozen=True)
+class Plan:
+    """Rows to draw from each set, and the standard error that they bring.
+
+    Attributes
+    ----------
+    rows : dict
+        Rows for each set label.
+    standard_error : float
+        Standard error of the label-free metric on that many rows.
+    """
+
+    rows: dict[Hashable, int]
+    standard_error: float
+
+    @property
+    def total(self) -> int:
+        """Rows of all sets together."""
+        return sum(self.rows.values())
+
+
+def plan(
     priors: Priors,
     standard_error: float,
     *,
-    ratio: ArrayLike | None = None,
+    metric: str = "error",
+    split: str | ArrayLike = "best",
     rates: tuple[float, float] | None = None,
-) -> dict[object, int]:
-    """Rows of each set for a wanted standard error of the label-free error.
+) -> Plan:
+    """Rows to draw from each set so that a label-free metric has the wanted standard error.
+
+    The metric is a sum of u_k m_k, m_k the share of set k that is predicted positive (to first order, for precision
+    and F1): for the error abs(u_k) = abs(a_k - b_k). Its variance sum_k u_k^2 m_k (1 - m_k) / n_k takes the fewest rows
+    in all when (Neyman)::
+
+        n_k is proportional to abs(u_k) sqrt(m_k (1 - m_k))
 
     Parameters
     ----------
     priors : Priors
     standard_error : float
-    ratio : array-like of shape (n_sets,), optional
-        Sizes of the sets in relation to each other; equal by default.
+    metric : {"error", "balanced_error", "tpr", "fpr", "precision", "recall", "f1"}, default="error"
+    split : {"best", "equal"} or array-like of shape (n_sets,), default="best"
+        Sizes of the sets in relation to each other. Of more than two sets the best split draws from two: the
+        u_k obey two linear conditions, and a linear program has a solution at a corner.
     rates : (float, float), optional
-        As in `risk_variance`.
+        True and false positive rate of the classifier; by default the bound m (1 - m) <= 1/4. Precision and F1 need
+        them.
 
     Returns
     -------
-    dict
-        Rows for each set label.
+    Plan
 
     Examples
     --------
-    >>> rows_needed(Priors({"A": 0.9, "B": 0.4}, prior=0.3), 0.01)
-    {'A': 6472, 'B': 6472}
+    >>> priors = Priors({"A": 0.9, "B": 0.4}, prior=0.3)
+    >>> plan(priors, 0.01)
+    Plan(rows={'A': 5152, 'B': 7392}, standard_error=0.00999...)
+    >>> plan(priors, 0.01, split="equal").rows, plan(priors, 0.01, metric="tpr").rows
+    ({'A': 6472, 'B': 6472}, {'A': 4200, 'B': 700})
     """
     number("standard_error", standard_error, low=0, open_low=True, open_high=True)
-    equal, _ = _pull(priors, None)
-    relative = equal if ratio is None else floats("ratio", ratio)
-    if relative.shape != equal.shape or not np.all((relative > 0) & np.isfinite(relative)):
-        raise ValueError(
-            f"ratio must give a positive number for each of {len(equal)} sets; got {ratio!r}. For sets of equal size "
-            "leave it out."
-        )
-    share = relative / relative.sum()
-    one_row = risk_variance(priors, share, rates)
+    _check(priors)
+    spread = np.sqrt(np.broadcast_to(_spread(priors, rates), priors.shares.shape))
+    slopes = _slopes(metric, rates, priors.prior)
+    if isinstance(split, str) and split == "best":
+        weight = _fewest_rows(priors.shares, slopes, spread)
+        share = np.abs(weight) * spread
+        share = share / (share.sum() or 1.0)
+    else:
+        share = _relative(split, len(priors.shares))
+        plus, minus = priors.coefficients(share)
+        weight = slopes[0] * plus / priors.prior + slopes[1] * minus / (1 - priors.prior)
+    one_row = float(np.divide((weight * spread) ** 2, share, out=np.zeros_like(share), where=share > 0).sum())
     total = one_row / standard_error / standard_error
     if not np.isfinite(total):
         raise ValueError(
             f"standard_error must be within reach of some number of rows; got {standard_error!r}. Ask for a larger one."
         )
-    return {
-        label: max(1, int(np.ceil(round(total * part, 6)))) for label, part in zip(priors.labels, share, strict=True)
-    }
+    # Of one row the spread cannot be told: `metrics.evaluate` needs two of each set that is drawn from.
+    wanted = np.maximum(2, np.ceil(np.round(total * share, 6)))
+    rows = np.where(weight != 0, wanted, 0) if isinstance(split, str) and split == "best" else wanted
+    reached = np.divide((weight * spread) ** 2, rows, out=np.zeros_like(rows), where=rows > 0).sum()
+    return Plan(dict(zip(priors.labels, map(int, rows), strict=True)), float(np.sqrt(reached)))
 
 
-def _pull(priors: Priors, sizes: ArrayLike | None) -> tuple[Floats, Floats]:
+def _check(priors: Priors) -> None:
     if not isinstance(priors, Priors):
         raise TypeError(
             f"priors must be a Priors, such as Priors(0.9, 0.4, prior=0.3); got {priors!r}. Make one of it."
         )
+
+
+def _pull(priors: Priors, sizes: ArrayLike) -> tuple[Floats, Floats]:
+    _check(priors)
     plus, minus = priors.coefficients(sizes)
-    return np.ones(len(plus)) if sizes is None else np.asarray(sizes, dtype=float), np.abs(plus - minus)
+    return np.asarray(sizes, dtype=float), np.abs(plus - minus)
+
+
+def _slopes(metric: str, rates: tuple[float, float] | None, prior: float) -> tuple[float, float]:
+    """Slopes of the metric by the true and by the false positive rate."""
+    value = choose("metric", metric, OF_RATES).value
+    points = [(1.0, 0.0), (0.5, 0.5)] if rates is None else [rates]
+    at = [gradient(value, ClassMeans(np.array([*point, prior]), np.zeros((3, 3))))[1][:2] for point in points]
+    if not np.allclose(at[0], at[-1]) or not np.all(np.isfinite(at)):
+        raise ValueError(
+            f"rates must be given for metric={metric!r}, with some rows predicted positive, as its slopes depend on "
+            f"them; got {rates!r}. Give the true and the false positive rate that you expect."
+        )
+    return float(at[0][0]), float(at[0][1])
+
+
+def _fewest_rows(theta: Floats, slopes: tuple[float, float], spread: Floats) -> Floats:
+    """The u_k with the least sum of abs(u_k) times spread, given sum u_k theta_k and sum u_k: those of two sets."""
+    moment, total = slopes[0], sum(slopes)
+    gap = theta[:, None] - theta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = (moment - total * theta) / gap  # u_k of the set of the row, beside the set of the column
+        cost = np.where(gap != 0, np.abs(first) * spread[:, None], np.inf)
+    pair = np.unravel_index(np.argmin(cost + cost.T), cost.shape)
+    weight = np.zeros(len(theta))
+    weight[list(pair)] = first[pair], first.T[pair]
+    return weight
+
+
+def _relative(split: str | ArrayLike, n_sets: int) -> Floats:
+    """Sizes of the sets in relation to each other, that sum to 1."""
+    relative = np.ones(n_sets) if isinstance(split, str) and split == "equal" else None
+    if relative is None and not isinstance(split, str):
+        relative = floats("split", split)
+    if relative is None or relative.shape != (n_sets,) or not np.all((relative > 0) & np.isfinite(relative)):
+        raise ValueError(
+            f"split must be 'best', 'equal' or a positive number for each of {n_sets} sets; got {split!r}. Leave it "
+            "out for the split that needs the fewest rows."
+        )
+    return relative / relative.sum()
 
 
 def _spread(priors: Priors, rates: tuple[float, float] | None) -> Floats | float:

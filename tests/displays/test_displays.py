@@ -10,7 +10,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from uulearn import UULinearClassifier
-from uulearn.displays import CalibrationDisplay, HistogramDisplay, PrecisionRecallDisplay, ROCDisplay
+from uulearn.displays import (
+    CalibrationDisplay,
+    HistogramDisplay,
+    LearningCurveDisplay,
+    PrecisionRecallDisplay,
+    ROCDisplay,
+    SensitivityDisplay,
+)
 from uulearn.metrics import calibration_curve, evaluate, precision_recall_curve, roc_curve, score_histogram
 
 X, SETS, _ = blobs()
@@ -129,10 +136,35 @@ class TestNumbers:
         np.testing.assert_allclose(found.classes * np.diff(found.edges), [[1, 0, 0], [1, 0, 0]], atol=1e-12)
 
 
-def test_a_single_pair_of_axes_is_asked_for():
-    """The histogram has two panels."""
+def test_a_pair_of_axes_is_asked_for():
+    """Where there are two panels."""
     with pytest.raises(ValueError, match="ax must be a pair of axes, for the sets and for the classes"):
         HistogramDisplay.from_scores(SETS, SCORES, ax=plt.subplots()[1], **FACTS)
+    with pytest.raises(ValueError, match="ax must be a pair of axes, for errors and for decisions"):
+        SensitivityDisplay.from_estimator(CLF, X, SETS, ax=plt.subplots()[1], refit=False)
+
+
+def test_sensitivity():
+    """A line for each kind of change, through the point of no change, with the numbers of the table."""
+    display = SensitivityDisplay.from_estimator(CLF, X, SETS, factors=[0.8, 1.1], random_state=0)
+    kinds = {line.get_label(): line.get_xydata() for line in display.ax_[1].lines}
+    assert list(kinds) == ["set priors together", "set priors apart: high by f, low by 2 - f", "target prior"]
+    for points in kinds.values():
+        np.testing.assert_allclose(points[:, 0], [0.8, 1, 1.1])
+        assert points[1, 1] == 0
+    apart = [at for at, name in enumerate(display.result.change) if name.startswith("high")]
+    np.testing.assert_allclose(
+        kinds["set priors apart: high by f, low by 2 - f"][[0, 2], 1] / 100, display.result.flipped[apart]
+    )
+
+
+def test_learning_curve():
+    """Several classifiers share axes; points are those of the curve."""
+    options = {"shares": (0.3, 1.0), "cv": 2, "random_state": 0}
+    first = LearningCurveDisplay.from_estimator(CLF, X, SETS, **options)
+    second = LearningCurveDisplay.from_estimator(CLF, X, SETS, ax=first.ax_, name="again", **options)
+    np.testing.assert_array_equal(second.line_.get_ydata(), 100 * first.curve.error)
+    assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == ["UULinearClassifier", "again"]
 
 
 def test_many_sets():

@@ -129,8 +129,9 @@ def calibration_curve(
     mass, probability, share = _table(found, starts, found.shares(), sets.priors)
     drawn = [_table(found, starts, *each)[2] for each in found.resampled(RESAMPLES, generator(random_state))]
     low, high = np.nanquantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    rising = (each[::-1] for each in (probability, share, np.fmin(low, share), np.fmax(high, share), mass))
-    return CalibrationCurve(*rising, error=calibration_error(found, confidence, RESAMPLES, bins=bins))
+    error = calibration_error(found, confidence, RESAMPLES, bins=bins)
+    low, high = np.fmin(low, share), np.fmax(high, share)
+    return CalibrationCurve(probability[::-1], share[::-1], low[::-1], high[::-1], mass[::-1], error)
 
 
 def _table(found: Profile, starts: list[int], shares: Floats, priors: Priors) -> tuple[Floats, Floats, Floats]:

@@ -119,6 +119,8 @@ METRICS: dict[str, Metric] = {
     "brier": Metric(_squares, _risk),
 }
 """Functions of class means; `ranking` adds those of the order of the scores."""
+OF_RATES = {name: metric for name, metric in METRICS.items() if metric.rows is _signs}
+"""Those that are functions of the true and the false positive rate and of pi."""
 OF_PROBABILITIES = ("log_loss", "brier", "calibration_error")
 RANKED = {"auc": True, "average_precision": True, "calibration_error": False}
 """Metrics of the order of the scores or of bins of them, and whether greater is better."""

@@ -42,7 +42,7 @@ def error(sets: Sets, z: Floats) -> float:
     return float(sets.priors.prior - (plus - minus) @ means)
 
 
-def error_difference(sets: Sets, z: Floats, other: Floats) -> tuple[float, float]:
+def error_difference(sets: Sets, z: Floats, other: Floats, groups: ArrayLike | None = None) -> tuple[float, float]:
     """Error of the scores z minus error of the other scores on the same rows, with its paired standard error.
 
     Parameters
@@ -50,6 +50,8 @@ def error_difference(sets: Sets, z: Floats, other: Floats) -> tuple[float, float
     sets : Sets
     z, other : ndarray of shape (n_rows,)
         Scores, cut at 0. Rows that both put on one side add nothing, so the difference is far surer than either error.
+    groups : array-like of shape (n_rows,), optional
+        Rows of one group are not independent.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def error_difference(sets: Sets, z: Floats, other: Floats) -> tuple[float, float
     >>> error_difference(labeled, np.array([2.0, 1.0, 0.5, -1.0]), np.array([2.0, 1.0, -1.5, -1.0]))
     (0.25, 0.25)
     """
-    found = _difference(METRICS["error"], sets, Scored(z), Scored(other), units(sets, None))
+    found = _difference(METRICS["error"], sets, Scored(z), Scored(other), units(sets, groups))
     return found[0], float(np.sqrt(found[1]))
 
 
