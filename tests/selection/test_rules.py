@@ -96,6 +96,19 @@ def test_groups_in_pairs(n_sets):
     assert ranking.excess_error[1] == pytest.approx(expected[1])
 
 
+@each_rule
+def test_copies_in_one_group_are_no_news(rule):
+    """Every row twice, the copies in one group, is compared as every row once is."""
+    y, scores = drawn(2, 300, noises=(0.9, 1.0, 1.1, 1.3))
+    options = {"set_priors": SHARES[2], "prior": 0.3, "rule": rule}
+    once = rank(y, scores, **options)
+    doubled = {name: np.tile(z, 2) for name, z in scores.items()}
+    twice = rank(np.tile(y, 2), doubled, groups=np.tile(np.arange(300), 2), **options)
+    assert twice.names == once.names
+    np.testing.assert_allclose(twice.criterion, once.criterion, rtol=1e-5)
+    np.testing.assert_allclose(twice.excess_error, once.excess_error)
+
+
 def test_a_wrong_cut_is_less_likely():
     """The likelihood sees the cut as well as the order: the same scores, moved, are worse."""
     y, scores = drawn(noises=(0.7,))

@@ -109,6 +109,15 @@ def test_pipelines_with_weights():
     assert search.predict(X).shape == (350,)
 
 
+def test_a_search_as_a_candidate():
+    """A search of scikit-learn over a classifier is a candidate; it is judged by rows that it did not tune on."""
+    X, y, _ = blobs(sizes=(200, 150))
+    tuned = GridSearchCV(UULinearClassifier(**TOLD), {"C": [1e-5, 0.1]}, cv=2)
+    search = UUSearch({"tuned": tuned, "stiff": UULinearClassifier(**TOLD, C=1e-5)}, cv=3, random_state=0)
+    assert search.fit(X, y, sample_weight=np.ones(350)).best_name_ == "tuned"
+    assert search.best_estimator_.best_params_ == {"C": 0.1}
+
+
 def test_rows_of_any_kind():
     """Lists, data frames and sparse rows are searched as arrays are."""
     X, y, _ = blobs(sizes=(100, 80))

@@ -96,7 +96,8 @@ def out_of_fold(estimator: Any, X: Any, y: NDArray[Any], folds: list[Fold], **by
 def fit(estimator: Any, X: Any, y: NDArray[Any], **by_row: NDArray[Any] | None) -> Any:
     """Fit with those of `sample_weight` and `groups` that are given; a pipeline hands them to its last step.
 
-    Only weights must be understood: to a model that splits no rows, groups mean nothing.
+    Only weights must be understood: to a model that splits no rows, groups mean nothing, and a search of scikit-learn
+    would warn of them unless its own splitter asks for them.
     """
     last, prefix = last_step(estimator)
     given = {key: value for key, value in by_row.items() if value is not None}

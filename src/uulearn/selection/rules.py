@@ -18,12 +18,12 @@ AGREEING = 5
 """Likeliest classifiers whose mean log ratio the rule "posterior" takes for the truth."""
 
 
-def by_error(sets: Sets, scores: list[Floats]) -> Floats:
+def by_error(sets: Sets, scores: list[Floats], groups: ArrayLike | None = None) -> Floats:
     """The label-free error: unbiased, and noisy, the more so the closer the set priors."""
     return np.array([error(sets, z) for z in scores])
 
 
-def by_likelihood(sets: Sets, scores: list[Floats]) -> Floats:
+def by_likelihood(sets: Sets, scores: list[Floats], groups: ArrayLike | None = None) -> Floats:
     """Mean negative log likelihood of the set memberships, each classifier at its best scale.
 
     log L = scale * score + log((1 - pi) / pi): a row at the cut has even odds at the target prior, so a classifier that
@@ -34,15 +34,15 @@ def by_likelihood(sets: Sets, scores: list[Floats]) -> Floats:
     return np.array([_unlikelihood(sets, z, fit_link(z, sets, shift=shift)) for z in scores])
 
 
-def by_near_likelihood(sets: Sets, scores: list[Floats]) -> Floats:
+def by_near_likelihood(sets: Sets, scores: list[Floats], groups: ArrayLike | None = None) -> Floats:
     """The likelihood, among those whose error is within a paired standard error of the least, as refine="auto" does."""
     errors = by_error(sets, scores)
     best = scores[int(np.argmin(errors))]
-    gaps = np.array([(0.0, 0.0) if z is best else error_difference(sets, z, best) for z in scores])
+    gaps = np.array([(0.0, 0.0) if z is best else error_difference(sets, z, best, groups) for z in scores])
     return np.where(gaps[:, 0] <= gaps[:, 1], by_likelihood(sets, scores), np.inf)
 
 
-def by_posterior(sets: Sets, scores: list[Floats]) -> Floats:
+def by_posterior(sets: Sets, scores: list[Floats], groups: ArrayLike | None = None) -> Floats:
     """The error against the posterior of each row, on which the likeliest classifiers agree.
 
     Their log L, averaged and scaled anew, gives each row the probability q of being positive in its set, and with it
@@ -60,13 +60,13 @@ def _unlikelihood(sets: Sets, scores: Floats, link: Link) -> float:
     return membership_loss(link.log_ratio(scores), sets)[0]
 
 
-RULES: dict[str, Callable[[Sets, list[Floats]], Floats]] = {
+RULES: dict[str, Callable[[Sets, list[Floats], ArrayLike | None], Floats]] = {
     "error": by_error,
     "likelihood": by_likelihood,
     "near": by_near_likelihood,
     "posterior": by_posterior,
 }
-"""Rule: what it minimises over classifiers, from their out-of-fold scores."""
+"""Rule: what it minimises over classifiers, from their out-of-fold scores and the groups of the rows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,7 +175,7 @@ def rank_sets(sets: Sets, scores: Mapping[str, Floats], rule: str, groups: Array
     """`rank` for rows already matched to their sets."""
     names = list(scores)
     found = [np.asarray(scores[name], dtype=float) for name in names]
-    criterion = RULES[rule](sets, found)
+    criterion = RULES[rule](sets, found, groups)
     estimates = [evaluate_sets(sets, z, groups=groups, metrics="error").error for z in found]
     errors = np.array([estimate.value for estimate in estimates])
     order = np.lexsort([errors, criterion])  # classifiers that the rule does not consider go by their error
