@@ -18,9 +18,12 @@ CONTRACT = {
     "UUNeuralClassifier",
     "baselines",
     "datasets",
+    "estimate_set_priors",
+    "estimate_target_prior",
     "losses",
     "make_unlabeled_sets",
     "metrics",
+    "priors_from_labels",
     "risk",
     "theory",
 }
