@@ -108,9 +108,10 @@ def dedpul(rich: Floats, poor: Floats, smooth: float = 0.02) -> tuple[float, flo
 
 
 class Likelihood(NamedTuple):
-    """Shares of the sets, and the link from score to log L under which the memberships are likeliest."""
+    """Shares of the sets and log L at each score that make the memberships likeliest; `at` starts a similar fit."""
 
     shares: Floats
+    log_ratio: Floats
     at: Floats
 
 
@@ -171,4 +172,4 @@ def likelihood(counts: Floats, scores: Floats, start: Floats | None = None) -> L
     bounds = [(-7.0, 7.0)] * len(sizes) + [(-3.0, 4.0), (-8.0, 8.0)]
     fits = [minimize(objective, at, jac=True, method="L-BFGS-B", bounds=bounds) for at in starts]
     best = min(fits, key=lambda fit: fit.fun)
-    return Likelihood(expit(best.x[:-2]), best.x)
+    return Likelihood(expit(best.x[:-2]), np.exp(best.x[-2]) * z + best.x[-1], best.x)

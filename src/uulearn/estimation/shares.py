@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uulearn._checks import choose, integer, number
-from uulearn.estimation.ends import best_bin, dedpul, from_kappas, likelihood, to_kappas
+from uulearn.calibration import posterior
+from uulearn.estimation.ends import Likelihood, best_bin, dedpul, from_kappas, likelihood, to_kappas
 from uulearn.estimation.result import DoubtfulPriorsWarning, SetPriors
 from uulearn.estimation.scores import cross_fit, log_odds, table, unknown_sets
 from uulearn.metrics import group_index
@@ -39,8 +40,8 @@ def _by_kappas(read: Callable[[Floats, Floats], tuple[float, float]]) -> Callabl
     return shares
 
 
-METHODS: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "likelihood": lambda counts, scores: likelihood(counts, scores).shares,
+METHODS: dict[str, Callable[[Floats, Floats], Floats] | None] = {
+    "likelihood": None,  # its resamples start from the fit to all rows
     "best-bin": _by_kappas(lambda rich, poor: best_bin(rich, poor).kappas),
     "dedpul": _by_kappas(dedpul),
 }
@@ -119,44 +120,92 @@ def estimate_set_priors(
     'A'               0.7954          0.0074  0.7808 to 0.8100
     'B'               0.2949          0.0085  0.2782 to 0.3116
     """
-    read = choose("method", method, METHODS)
-    repeats, resamples = integer("n_repeats", n_repeats, low=1), integer("n_bootstrap", n_bootstrap, low=2)
-    level = number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    choose("method", method, METHODS)  # before anything takes long
+    repeats = integer("n_repeats", n_repeats, low=1)
+    integer("n_bootstrap", n_bootstrap, low=2)
+    number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     sets = unknown_sets(y, sample_weight)
     X = table(X, "X", len(sets.index))
-    names = sets.labels.tolist()
-    if positive_set not in names:
-        raise ValueError(
-            f"positive_set must be one of the set labels in y, {names[:6]!r}; got {positive_set!r}. Name the set that "
-            "is richest in positives: the rows cannot tell which class is which."
-        )
+    up = sets.index == _position(positive_set, sets)
     rng = generator(random_state)
-    up = sets.index == names.index(positive_set)
     probability = np.zeros(len(up))
     for _ in range(repeats):
         seed = int(rng.integers(2**31))
         probability += cross_fit(estimator, X, up, sets.weight, split(sets, cv, groups, seed), seed)[0] / repeats
-    bins, scores = _binned(log_odds(probability))
+    return priors_from_scores(
+        sets,
+        log_odds(probability),
+        positive_set=positive_set,
+        method=method,
+        n_bootstrap=n_bootstrap,
+        confidence=confidence,
+        groups=groups,
+        rng=rng,
+    )
+
+
+def priors_from_scores(
+    sets: Sets,
+    values: Floats,
+    *,
+    positive_set: Any,
+    method: str,
+    n_bootstrap: int,
+    confidence: float,
+    groups: ArrayLike | None,
+    rng: np.random.Generator,
+) -> SetPriors:
+    """`estimate_set_priors` for rows that have out-of-fold scores (log odds of coming from `positive_set`).
+
+    Parameters
+    ----------
+    sets : Sets
+        Their priors are not read.
+    values : ndarray of shape (n_rows,)
+    positive_set, method, n_bootstrap, confidence, groups
+        As in `estimate_set_priors`.
+    rng : numpy.random.Generator
+    """
+    read = choose("method", method, METHODS)
+    resamples = integer("n_bootstrap", n_bootstrap, low=2)
+    level = number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    names, richest = sets.labels.tolist(), _position(positive_set, sets)
+    bins, scores = _binned(values)
 
     def count(weight: Floats) -> Floats:
         flat = np.bincount(sets.index * len(scores) + bins, weight, minlength=len(names) * len(scores))
         return np.asarray(flat.reshape(len(names), -1))
 
     counts = count(sets.weight)
-    means = counts @ scores / sets.sizes
-    if means.argmax() != names.index(positive_set):
+    if (counts @ scores / sets.sizes).argmax() != richest:
         raise ValueError(
             f"positive_set={positive_set!r} must score highest among the sets, as the richest in positives does; the "
             "classifier cannot tell the sets apart, or another set is richer. Bring more rows or better columns, try "
             "another estimator, or name another set."
         )
-    shares = read(counts, scores)
-    draws = np.array([read(count(sets.weight * times), scores) for times in _resamples(sets, groups, resamples, rng)])
+    fit = likelihood(counts, scores)
+    again = (count(sets.weight * times) for times in _resamples(sets, groups, resamples, rng))
+    if read is None:
+        shares = fit.shares
+        draws = [likelihood(drawn, scores, start=fit.at).shares for drawn in again]
+    else:
+        shares = read(counts, scores)
+        draws = [read(drawn, scores) for drawn in again]
     covariance = np.cov(draws, rowvar=False)
-    doubts = _doubts(counts, scores, shares, covariance)
+    doubts = _doubts(counts, fit, shares, covariance)
     for doubt in doubts:
-        warnings.warn(doubt, DoubtfulPriorsWarning, stacklevel=2)
+        warnings.warn(doubt, DoubtfulPriorsWarning, stacklevel=3)
     return _result(names, shares, covariance, method, doubts, level)
+
+
+def _position(positive_set: Any, sets: Sets) -> int:
+    names = sets.labels.tolist()
+    if positive_set not in names:
+        raise ValueError(
+            f"positive_set must be one of the set labels in y, {names[:6]!r}; got {positive_set!r}. Name the set that "
+            "is richest in positives: the rows cannot tell which class is which."
+        )
+    return names.index(positive_set)
 
 
 def _result(
@@ -197,11 +246,10 @@ def _resamples(sets: Sets, groups: ArrayLike | None, number_of: int, rng: np.ran
         yield times
 
 
-def _doubts(counts: Floats, scores: Floats, shares: Floats, covariance: Floats) -> tuple[str, ...]:
+def _doubts(counts: Floats, fit: Likelihood, shares: Floats, covariance: Floats) -> tuple[str, ...]:
     """What the rows say against the estimate, one sentence each."""
     rich, poor = int(np.argmax(shares)), int(np.argmin(shares))
     tails = best_bin(counts[rich], counts[poor])
-    fit = likelihood(counts, scores)
     by_bin = np.array(from_kappas(*tails.kappas))
     by_fit = fit.shares[[rich, poor]]
     error = np.sqrt(covariance.diagonal()[[rich, poor]])
@@ -220,7 +268,7 @@ def _doubts(counts: Floats, scores: Floats, shares: Floats, covariance: Floats) 
         )
     pooled = counts.sum(axis=0)
     reach = np.cumsum(pooled) / pooled.sum()
-    purity = _purity(counts, scores, fit.shares, fit.at)
+    purity = posterior(fit.log_ratio, float(counts.sum(axis=1) @ fit.shares / counts.sum()))
     for side, outer, pure in (("negative", reach <= 0.05, 1 - purity), ("positive", reach >= 0.95, purity)):
         if outer.any() and np.average(pure[outer], weights=pooled[outer]) < PURE:
             found.append(
@@ -229,14 +277,3 @@ def _doubts(counts: Floats, scores: Floats, shares: Floats, covariance: Floats) 
                 "extrapolated. Try another estimator, or count labels (priors_from_labels)."
             )
     return tuple(found)
-
-
-def _purity(counts: Floats, scores: Floats, shares: Floats, at: Floats) -> Floats:
-    """Probability of the positive class at each score, under the fitted link."""
-    from uulearn.calibration import posterior
-
-    pooled = counts.sum(axis=0) / counts.sum()
-    middle = pooled @ scores
-    unit = float(np.sqrt(pooled @ (scores - middle) ** 2)) or 1.0
-    log_ratio = np.exp(at[-2]) * (scores - middle) / unit + at[-1]
-    return posterior(log_ratio, float(counts.sum(axis=1) @ shares / counts.sum()))

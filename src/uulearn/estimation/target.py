@@ -80,42 +80,87 @@ def estimate_target_prior(
     >>> print(estimate_target_prior(target, rows, sets, (0.8, 0.3), estimator=LogisticRegression(), random_state=0))
     0.1986 (standard error 0.0162, interval 0.1669 to 0.2302)
     """
-    from scipy.special import ndtri
-
-    by_likelihood = choose("method", method, METHODS)
+    choose("method", method, METHODS)  # before anything takes long
     repeats = integer("n_repeats", n_repeats, low=1)
-    level = number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     start = set_priors.prior if isinstance(set_priors, Priors) else 0.5
     sets = match_sets(y, set_priors, start, sample_weight)
     X, X_target = table(X, "X", len(sets.index)), table(X_target, "X_target")
-    if len(X_target.shape) > 1 and X_target.shape[1:] != X.shape[1:]:
+    if X_target.shape[1:] != X.shape[1:]:
         raise ValueError(
-            f"X_target and X must have the same columns; got {X_target.shape[1]} and {X.shape[1]}. Prepare both alike."
+            f"X_target and X must have the same columns; got rows of shape {tuple(X_target.shape[1:])} and "
+            f"{tuple(X.shape[1:])}. Prepare both alike."
         )
-    target = _one_sample(X_target.shape[0], target_weight, sets)
-    named = [(groups, sets), (target_groups, target)]
-    group_of = [None if given is None else group_index(given, len(rows.index)) for given, rows in named]
+    target = one_sample(X_target.shape[0], target_weight, sets)
+    if target_groups is not None:
+        group_index(target_groups, len(target.index))
     rng = generator(random_state)
     up = (sets.priors.mixtures(sets.sizes).pull > 0)[sets.index]
     own, new = [], []
     for _ in range(repeats):
         seed = int(rng.integers(2**31))
-        folds = split(sets, cv, groups, seed)
-        inside, outside = cross_fit(estimator, X, up, sets.weight, folds, seed, X_target)
+        inside, outside = cross_fit(estimator, X, up, sets.weight, split(sets, cv, groups, seed), seed, X_target)
         own.append(log_odds(inside))
         new.append(log_odds(np.asarray(outside)))
-    link = fit_link(np.concatenate(own), _repeated(sets, repeats))
-    ratios, target_ratios = link.log_ratio(np.array(own)), link.log_ratio(np.concatenate(new))
+    return prior_from_scores(
+        np.array(own),
+        np.concatenate(new),
+        sets,
+        target,
+        set_priors=set_priors,
+        method=method,
+        confidence=confidence,
+        groups=groups,
+        target_groups=target_groups,
+    )
+
+
+def prior_from_scores(
+    own: Floats,
+    new: Floats,
+    sets: Sets,
+    target: Sets,
+    *,
+    set_priors: Any,
+    method: str,
+    confidence: float,
+    groups: ArrayLike | None = None,
+    target_groups: ArrayLike | None = None,
+) -> TargetPrior:
+    """`estimate_target_prior` for rows that have scores (log odds of coming from a rich set).
+
+    Parameters
+    ----------
+    own : ndarray of shape (n_repeats, n_rows)
+        Out-of-fold scores of the rows of the sets.
+    new : ndarray of shape (n_models, n_target)
+        Scores of the target by each model.
+    sets, target : Sets
+        `one_sample` makes the latter.
+    set_priors, method, confidence, groups, target_groups
+        As in `estimate_target_prior`.
+    """
+    from scipy.special import ndtri
+
+    by_likelihood = choose("method", method, METHODS)
+    named = [
+        None if given is None else group_index(given, len(rows.index))
+        for given, rows in ((groups, sets), (target_groups, target))
+    ]
+    repeats = len(own)
+    every = Sets(sets.priors, sets.labels, np.tile(sets.index, repeats), np.tile(sets.weight, repeats))
+    link = fit_link(own.ravel(), every)
+    ratios, target_ratios = link.log_ratio(own), link.log_ratio(new)
     if by_likelihood:
-        value, error = _by_likelihood(target_ratios, target, group_of[1])
+        value, error = _by_likelihood(target_ratios, target, named[1])
     else:
-        value, error = _by_means(ratios, target_ratios, sets, target, (group_of[0], group_of[1]), set_priors)
-    half = float(ndtri(0.5 + level / 2)) * error
+        value, error = _by_means(ratios, target_ratios, sets, target, named, set_priors)
+    half = float(ndtri(0.5 + confidence / 2)) * error
     clipped, low, high = np.clip([value, value - half, value + half], 0, 1).tolist()
     return TargetPrior(clipped, error, low, high, unclipped=value, method=method)
 
 
-def _one_sample(n_rows: int, weight: ArrayLike | None, sets: Sets) -> Sets:
+def one_sample(n_rows: int, weight: ArrayLike | None, sets: Sets) -> Sets:
     """The target as one more set, so that means and errors are taken as those of the sets are."""
     checked = row_weight(weight, n_rows)
     if not np.any(checked > 0):
@@ -126,12 +171,8 @@ def _one_sample(n_rows: int, weight: ArrayLike | None, sets: Sets) -> Sets:
     return Sets(sets.priors, np.array(["target"]), np.zeros(n_rows, dtype=np.intp), checked)
 
 
-def _repeated(sets: Sets, times: int) -> Sets:
-    return Sets(sets.priors, sets.labels, np.tile(sets.index, times), np.tile(sets.weight, times))
-
-
 def _by_means(
-    own: Floats, new: Floats, sets: Sets, target: Sets, groups: tuple[Any, Any], set_priors: Any
+    own: Floats, new: Floats, sets: Sets, target: Sets, groups: list[Any], set_priors: Any
 ) -> tuple[float, float]:
     """The prior by class means of the best posterior, and its standard error.
 
