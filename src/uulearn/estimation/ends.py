@@ -18,6 +18,8 @@ DELTA = 0.1
 """Chance at which the confidence bounds of the best bin may fail (Garg et al. 2021)."""
 GAMMA = 0.01
 """What their bound adds to the ratio of the true shares."""
+ALIKE = 1e-6
+"""Kappas are read as if they stayed this far from 1, where the sets would be alike."""
 
 
 class Ends(NamedTuple):
@@ -35,6 +37,7 @@ def from_kappas(lower: float, upper: float) -> tuple[float, float]:
     >>> from_kappas(0.5, 4 / 7)  # (1 - .7) / (1 - .4) and .4 / .7
     (0.7, 0.399...)
     """
+    lower, upper = (min(kappa, 1 - ALIKE) for kappa in (lower, upper))
     theta = (1 - lower) / (1 - lower * upper)
     return theta, upper * theta
 

@@ -42,8 +42,8 @@ def priors_from_labels(
     --------
     >>> priors_from_labels(["A"] * 50 + ["B"] * 50, [1] * 40 + [0] * 10 + [1] * 15 + [0] * 35)
     set                share  standard error  95 % interval
-    'A'               0.8000          0.0584  0.6696 to 0.8876
-    'B'               0.3000          0.0656  0.1910 to 0.4375
+    'A'               0.8000          0.0587  0.6696 to 0.8876
+    'B'               0.3000          0.0657  0.1910 to 0.4375
     """
     from scipy.special import ndtri
     from scipy.stats import binomtest

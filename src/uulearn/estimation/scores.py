@@ -1,5 +1,6 @@
 """Cross-fitted probabilities of "which side did the row come from": what both estimators of priors read."""
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,16 @@ def cross_fit(
             f"estimator must be an instance of a scikit-learn classifier with predict_proba; got {model!r}. Pass, for "
             "instance, RandomForestClassifier(min_samples_leaf=10), or wrap it in CalibratedClassifierCV."
         )
-    alike = bool(np.all(weight == weight[0]))
+    takes_weight = any(
+        name == "sample_weight" or parameter.kind is parameter.VAR_KEYWORD
+        for name, parameter in signature(model.fit).parameters.items()
+    )
+    alike = bool(np.ptp(weight[weight > 0]) == 0)
+    if not alike and not takes_weight:
+        raise TypeError(
+            f"sample_weight needs an estimator whose fit takes it; {type(model).__name__}'s does not. Leave it out, or "
+            "take another estimator."
+        )
     out_of_fold, new = np.empty(len(up)), []
     for number, (train, test) in enumerate(folds):
         fitted = clone(model)
