@@ -1,7 +1,7 @@
 """Set priors from the sets alone: cross-fitted scores, one of three readings of them, and a bootstrap for the error."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ def estimate_set_priors(
     n_repeats : int, default=1
         Cross-fits, on different folds, whose probabilities are averaged.
     n_bootstrap : int, default=200
-        Resamples of the scored rows (or groups), within their sets, that give the standard errors.
+        Resamples of the scored rows within their sets (or of groups) that give the standard errors.
     confidence : float, default=0.95
     sample_weight, groups : array-like of shape (n_rows,), optional
         Rows of one group stay in one fold, and are resampled together.
@@ -231,20 +231,19 @@ def _binned(scores: Floats) -> tuple[NDArray[np.intp], Floats]:
     return bins, np.bincount(bins, scores) / np.bincount(bins)
 
 
-def _resamples(sets: Sets, groups: ArrayLike | None, number_of: int, rng: np.random.Generator) -> Any:
-    """How often each row is drawn, for each resample: rows within their sets, or whole groups."""
-    if groups is not None:
+def _resamples(sets: Sets, groups: ArrayLike | None, number_of: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """How often each row is drawn, for each resample: rows within their set, groups among those of the same sets."""
+    if groups is None:
+        group_of, kind = np.arange(len(sets.index)), sets.index
+    else:
         group_of = group_index(groups, len(sets.index))
-        n_groups = int(group_of.max()) + 1
-        for _ in range(number_of):
-            yield rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))[group_of]
-        return
-    members = [np.flatnonzero((sets.index == k) & (sets.weight > 0)) for k in range(len(sets.labels))]
-    times = np.zeros(len(sets.index))
+        present = np.zeros((group_of.max() + 1, len(sets.labels)), dtype=bool)
+        present[group_of, sets.index] = True
+        kind = np.unique(present, axis=0, return_inverse=True)[1].ravel()
+    alike = [np.flatnonzero(kind == one) for one in range(kind.max() + 1)]
     for _ in range(number_of):
-        for rows in members:
-            times[rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
-        yield times
+        drawn = np.concatenate([rng.choice(some, len(some)) for some in alike])
+        yield np.bincount(drawn, minlength=len(kind))[group_of].astype(float)
 
 
 def _doubts(counts: Floats, fit: Likelihood, shares: Floats, covariance: Floats) -> tuple[str, ...]:
