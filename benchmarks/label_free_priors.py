@@ -14,7 +14,6 @@ Finished draws are kept; run again to go on.
 import argparse
 import time
 import warnings
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,13 +40,8 @@ BOUNDS = {(0.9, 0.1): 0.02, (0.7, 0.4): 0.03}
 TRAINED = ("likelihood", "best-bin")
 
 
-@lru_cache
-def whole(data: str) -> tuple[np.ndarray, np.ndarray]:
-    return images(data)[:2] if data == "fashion" else load(data)
-
-
 def rows_of(data: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    X, y = whole(data)
+    X, y = images(data)[:2] if data == "fashion" else load(data)
     kept = rng.permutation(len(y))[: MOST.get(data, len(y))]
     return X[kept], y[kept]
 

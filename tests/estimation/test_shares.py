@@ -88,7 +88,7 @@ def test_serves_as_set_priors():
 
 def test_overlapping_classes_are_doubted():
     """Where no row is purely of one class, a warning says so, and the estimate remembers it."""
-    near = RNG.normal(size=(12000, 2)) + 0.7 * TRUTH[:, None]
+    near = np.random.default_rng(1).normal(size=(12000, 2)) + 0.4 * TRUTH[:, None]
     rows, sets, _ = make_unlabeled_sets(near, TRUTH, {"A": 0.8, "B": 0.3}, {"A": 3000, "B": 3000}, random_state=0)
     with pytest.warns(DoubtfulPriorsWarning, match="purely|must agree") as heard:
         found = estimated(rows, sets)

@@ -117,8 +117,8 @@ def estimate_set_priors(
     ... )
     >>> found  # the truth is .8 and .3
     set                share  standard error  95 % interval
-    'A'               0.7956          0.0074  0.7811 to 0.8102
-    'B'               0.2957          0.0085  0.2791 to 0.3122
+    'A'               0.7956          0.0071  0.7817 to 0.8096
+    'B'               0.2957          0.0083  0.2794 to 0.3119
     """
     choose("method", method, METHODS)  # before anything takes long
     repeats = integer("n_repeats", n_repeats, low=1)
