@@ -8,7 +8,7 @@ target rows. UUClassifier, refined once, is trained with the true and with the e
 target rows.
 Finished draws are kept; run again to go on.
 
-    python benchmarks/label_free_priors.py develop|confirm|report [--draws 10]
+    python benchmarks/label_free_priors.py [develop|confirm|report] [--draws 10]
 """
 
 import argparse
@@ -168,7 +168,7 @@ def report() -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=[*TABLES, "report"])
+    parser.add_argument("what", nargs="?", choices=[*TABLES, "report"], default="develop")
     parser.add_argument("--draws", type=int, default=10)
     options = parser.parse_args()
     if options.what != "report":
