@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmarks are not part of what is installed")
-@pytest.mark.parametrize("name", ["linear", "reduction", "tables", "label_free_choice"])
+@pytest.mark.parametrize("name", ["label_free_choice", "label_free_priors", "linear", "reduction", "tables"])
 def test_without_data(name, tmp_path):
     """A benchmark without its data says so and ends in a way of its own, so that the next one runs."""
     command = [sys.executable, FOLDER / f"{name}.py"]

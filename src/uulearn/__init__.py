@@ -11,7 +11,10 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Priors": "priors",
+    "estimate_set_priors": "estimation",
+    "estimate_target_prior": "estimation",
     "make_unlabeled_sets": "sets",
+    "priors_from_labels": "estimation",
     "UUClassifier": "estimators.reduction",
     "UUKernelClassifier": "estimators.kernel",
     "UULinearClassifier": "estimators.linear",
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from uulearn import risk as risk
     from uulearn import selection as selection
     from uulearn import theory as theory
+    from uulearn.estimation import estimate_set_priors as estimate_set_priors
+    from uulearn.estimation import estimate_target_prior as estimate_target_prior
+    from uulearn.estimation import priors_from_labels as priors_from_labels
     from uulearn.estimators.kernel import UUKernelClassifier as UUKernelClassifier
     from uulearn.estimators.linear import UULinearClassifier as UULinearClassifier
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier

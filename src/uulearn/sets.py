@@ -90,7 +90,7 @@ def match_sets(
             "sample_weight must be positive for some rows; got zero weight for all of them. Leave it out to weigh rows "
             "alike."
         )
-    labels = _kinds(values)
+    labels = kinds(values)
     if not np.all(weight > 0):
         labels = np.unique(values[weight > 0])
         values = np.where(np.isin(values, labels), values, labels[:1])
@@ -217,7 +217,7 @@ def _match_priors(labels: NDArray[Any], set_priors: Any, prior: Any, convex: boo
     return Priors(named, prior=prior, convex=convex, allow_out_of_range=out_of_range)
 
 
-def _kinds(y: NDArray[Any]) -> NDArray[Any]:
+def kinds(y: NDArray[Any]) -> NDArray[Any]:
     """Sorted labels, or a refusal where they have no order."""
     if y.dtype.kind in "iu" and len(y) and 0 <= y.min() <= y.max() < len(y):
         return np.flatnonzero(np.bincount(y)).astype(y.dtype)  # counting is far quicker than sorting
@@ -340,20 +340,20 @@ def _requested(set_priors: Any, sizes: Any) -> tuple[list[Any], list[float], NDA
 
 
 def _classes(y: NDArray[Any], positive: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    kinds = _kinds(y)
-    if len(kinds) != 2:
+    found = kinds(y)
+    if len(found) != 2:
         raise ValueError(
-            f"y must hold two classes to draw sets from; got {len(kinds)}: {_listed(kinds.tolist())}. Bring both, or "
+            f"y must hold two classes to draw sets from; got {len(found)}: {_listed(found.tolist())}. Bring both, or "
             "say which is positive with y == label."
         )
-    if any(kind != kind for kind in kinds.tolist()):
+    if any(kind != kind for kind in found.tolist()):
         raise ValueError("y must hold a class for every row to draw sets from; got NaN. Drop these rows.")
-    if positive is not None and positive not in kinds:
+    if positive is not None and positive not in found:
         raise ValueError(
-            f"positive must be one of the classes in y, {_listed(kinds.tolist())}; got {positive!r}. Leave it out for "
+            f"positive must be one of the classes in y, {_listed(found.tolist())}; got {positive!r}. Leave it out for "
             "the larger label."
         )
-    chosen = y == (kinds[1] if positive is None else positive)
+    chosen = y == (found[1] if positive is None else positive)
     return ~chosen, chosen
 
 

@@ -43,7 +43,7 @@ class SensitivityDisplay:
         self.ax_ = left, right = ax
         self.figure_ = left.figure
         found = self.result
-        for (kind, rows), colour in zip(_kinds(found).items(), COLOURS, strict=False):
+        for (kind, rows), colour in zip(kinds(found).items(), COLOURS, strict=False):
             factor, at = np.array([pair[0] for pair in rows]), np.array([pair[1] for pair in rows])
             error, reach = 100 * found.error[at], 100 * 1.96 * found.standard_error[at]
             left.errorbar(factor, error, yerr=reach, color=colour, marker="o", markersize=4, capsize=2, label=kind)
@@ -59,7 +59,7 @@ class SensitivityDisplay:
         return self
 
 
-def _kinds(found: Sensitivity) -> dict[str, list[tuple[float, int]]]:
+def kinds(found: Sensitivity) -> dict[str, list[tuple[float, int]]]:
     """Rows of the table by the kind of change, each with its factor, in rising order; no change belongs to all."""
     kinds: dict[str, list[tuple[float, int]]] = {}
     stated, prior = found.set_priors[0], found.prior[0]

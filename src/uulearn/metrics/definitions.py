@@ -213,4 +213,4 @@ def gradient(function: Value, means: ClassMeans) -> tuple[float, Floats]:
             moved[i] += 1j * TINY
             slopes[i] = np.imag(function(moved[:p], moved[p:-1], moved[-1])) / TINY
         value = float(np.real(function(at[:p], at[p:-1], at[-1])))
-    return value, slopes
+    return value, slopes if np.isfinite(value) else np.full_like(slopes, np.nan)
