@@ -17,7 +17,7 @@ from uulearn.losses import Loss, get
 from uulearn.metrics import error, group_index
 from uulearn.refinement import check_rounds
 from uulearn.risk import Columns, Correction, row_weights
-from uulearn.sets import Sets, match_sets, rematch_sets
+from uulearn.sets import Sets, rematch_sets
 
 try:
     import torch
@@ -321,12 +321,14 @@ class UUNeuralClassifier(UnlabeledClassifier):
         check_is_fitted(self, "networks_")
         return _scored(self.networks_, self._read(X, reset=False))
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any, prior: float | None = None) -> NDArray[Any]:
         """Probability of either class at the target prior, in the order of `classes_`.
 
         Parameters
         ----------
         X : as in `fit`
+        prior : float, optional
+            Share of positives among these rows, if it is not the target prior of the fit.
 
         Returns
         -------
@@ -339,7 +341,7 @@ class UUNeuralClassifier(UnlabeledClassifier):
                 f"fit; got loss={self.loss!r} and no scale. Use loss='logistic', or fit, and not partial_fit, to the "
                 "end with validation_fraction above 0."
             )
-        return super().predict_proba(X)
+        return super().predict_proba(X, prior)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -362,7 +364,7 @@ class UUNeuralClassifier(UnlabeledClassifier):
         return rows
 
     def _match_all(self, labels: ArrayLike) -> Sets:
-        return match_sets(labels, self.set_priors, self.prior, convex=self.convex)
+        return self._match_column(labels)
 
     def _name(self, sets: Sets) -> None:
         """What callbacks, and rows that come later, must know of the sets."""
