@@ -16,6 +16,10 @@ _HOME = {
     "UUKernelClassifier": "estimators.kernel",
     "UULinearClassifier": "estimators.linear",
     "UUNeuralClassifier": "estimators.neural",
+    "CalibratedUUClassifier": "estimators.calibrated",
+    "choose_threshold": "threshold",
+    "class_auc": "ranking",
+    "shift_prior": "calibration",
 }
 _MODULES = ("baselines", "datasets", "losses", "metrics", "risk", "theory")
 
@@ -28,12 +32,16 @@ if TYPE_CHECKING:
     from uulearn import metrics as metrics
     from uulearn import risk as risk
     from uulearn import theory as theory
+    from uulearn.calibration import shift_prior as shift_prior
+    from uulearn.estimators.calibrated import CalibratedUUClassifier as CalibratedUUClassifier
     from uulearn.estimators.kernel import UUKernelClassifier as UUKernelClassifier
     from uulearn.estimators.linear import UULinearClassifier as UULinearClassifier
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
     from uulearn.estimators.reduction import UUClassifier as UUClassifier
     from uulearn.priors import Priors as Priors
+    from uulearn.ranking import class_auc as class_auc
     from uulearn.sets import make_unlabeled_sets as make_unlabeled_sets
+    from uulearn.threshold import choose_threshold as choose_threshold
 
 
 def __getattr__(name: str) -> Any:

@@ -97,9 +97,9 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         """Whether calibration may move the scores; if not, even odds stay at score 0."""
         return True
 
-    def _has_probability(self) -> bool:
-        """Whether there is a probability to calibrate."""
-        return True
+    def _links(self, sets: Sets) -> bool:
+        """Whether scores are calibrated; labels leave nothing to mend."""
+        return bool(self.calibrate) and not _are_classes(sets.priors)
 
     def _confirms_itself(self, Z: Any) -> bool:
         """Whether a model's scores of its own rows differ from those of other rows, so that folds are needed."""
@@ -160,9 +160,8 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         rounds = check_rounds(self._rounds())
         if not isinstance(self.calibrate, (bool, np.bool_)):
             raise TypeError(f"calibrate must be True or False; got {self.calibrate!r}. Leave it out for True.")
-        # Recipes name their own columns, and nothing of theirs is mended; labels leave nothing to mend.
-        linked = bool(self.calibrate) and weighting is row_weights and not _are_classes(sets.priors)
-        linked = linked and self._has_probability()
+        # Recipes name their own columns, and nothing of theirs is mended.
+        linked = weighting is row_weights and self._links(sets)
         crossed = linked and self._confirms_itself(Z)
 
         def start(parts: list[NDArray[np.intp]]) -> list[Any]:

@@ -64,6 +64,46 @@ class Inversion:
         return (r * (1 - self.down) < 1 - self.up) | (r * self.down > self.up)
 
 
+def read_any(clf: Any, X: Any, *, reset: bool) -> Any:
+    """Rows in the form they came, for a wrapped estimator that checks them itself.
+
+    Parameters
+    ----------
+    clf : estimator
+        Whose number and names of features are set or checked.
+    X : array-like, sparse matrix, data frame, or texts
+    reset : bool
+    """
+    if issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) == 0:
+        raise ValueError(f"X must have rows and columns; Expected 2D array, got {X.item()!r} instead. Pass a table.")
+    if len(X.shape) == 1 and X.dtype.kind in "OUS":
+        return X  # texts, for a pipeline that makes columns of them
+    if len(X.shape) == 1:
+        raise ValueError(
+            "X must have rows and columns; Expected 2D array, got 1D array instead. Reshape your data: "
+            "X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one row."
+        )
+    validate_data(clf, X, skip_check_array=True, reset=reset)
+    return X
+
+
+def take_any(Z: Any, rows: NDArray[np.intp]) -> Any:
+    """Some of such rows.
+
+    Examples
+    --------
+    >>> take_any(np.array(["good", "bad", "poor"]), np.array([2, 0])).tolist()
+    ['poor', 'good']
+    """
+    if len(rows) == Z.shape[0] and np.array_equal(rows, np.arange(len(rows))):
+        return Z
+    return Z[rows] if isinstance(Z, np.ndarray) else _safe_indexing(Z, rows)
+
+
 def _has_proba(clf: "UUClassifier") -> bool:
     inner = clf.estimator_ if hasattr(clf, "estimator_") else clf._inner()
     if not hasattr(inner, "predict_proba"):
@@ -166,28 +206,10 @@ class UUClassifier(UnlabeledClassifier):
         return self.estimator
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            X = X.tocsr()
-        elif not hasattr(X, "shape"):
-            X = np.asarray(X)
-        if len(X.shape) == 0:
-            raise ValueError(
-                f"X must have rows and columns; Expected 2D array, got {X.item()!r} instead. Pass a table."
-            )
-        if len(X.shape) == 1 and X.dtype.kind in "OUS":
-            return X  # texts, for a pipeline that makes columns of them
-        if len(X.shape) == 1:
-            raise ValueError(
-                "X must have rows and columns; Expected 2D array, got 1D array instead. Reshape your data: "
-                "X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one row."
-            )
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        return X
+        return read_any(self, X, reset=reset)
 
     def _take(self, Z: Any, rows: NDArray[np.intp]) -> Any:
-        if len(rows) == Z.shape[0]:
-            return Z
-        return Z[rows] if isinstance(Z, np.ndarray) else _safe_indexing(Z, rows)
+        return take_any(Z, rows)
 
     def _begin(self, Z: Any, sets: Sets, rng: np.random.Generator) -> Any:
         weighted = choose("route", self.route, ROUTES)
@@ -280,8 +302,8 @@ class UUClassifier(UnlabeledClassifier):
         model.cut = cut
         return model
 
-    def _has_probability(self) -> bool:
-        return hasattr(self._inner(), "predict_proba")
+    def _links(self, sets: Sets) -> bool:
+        return super()._links(sets) and hasattr(self._inner(), "predict_proba")
 
     def _scores(self, Z: Any) -> Array:
         check_is_fitted(self, "estimator_")
