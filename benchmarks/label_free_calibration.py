@@ -75,7 +75,7 @@ def drawn(data: str, setting: str, seed: int) -> tuple[np.ndarray, np.ndarray, n
     return rows[trained], sets[trained], rows[~trained], y[indices[~trained]]
 
 
-# ---- calibrations of the same out-of-fold scores: the library has the one that measured best -----------------------------
+# ---- calibrations of the same out-of-fold scores: the library has the one that measured best ----------------
 
 
 def platt(scores: np.ndarray, sets: Sets) -> Callable[[np.ndarray], np.ndarray]:
@@ -165,7 +165,7 @@ def methods(shares: tuple[float, float], prior: float, seed: int) -> dict[str, A
     return {
         "linear": UULinearClassifier(**here),
         "linear refined": UULinearClassifier(**here, refine="auto"),
-        "kernel": UUKernelClassifier(**here),
+        "kernel, 1000 landmarks": UUKernelClassifier(**here, n_components=1000),
         "trees weight": UUClassifier(**here),
         "trees unmix": UUClassifier(**here, route="unmix"),
         "trees weight refined": UUClassifier(**here, refine="auto"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uulearn._checks import floats, number
-from uulearn.metrics import Estimate, Report, evaluate_sets
+from uulearn.metrics import Report, evaluate_sets
 from uulearn.priors import Floats
 from uulearn.risk import row_weights
 from uulearn.sets import Sets, match_sets
@@ -179,16 +179,15 @@ def _required(
     near = np.flatnonzero((found >= value) & inner)
     order = near[::-1] if wish == "recall" else near
     quantile = float(ndtri(confidence))
+    best = float(found[inner].max(initial=0.0)) if not quantile else -np.inf
     # A bound moves slowly along the cuts, so that a few hundred of them are as good as all.
     for place in order[:: max(1, len(order) // 300)]:
-        if not quantile or _bound(evaluate_sets(sets, z - cuts[place], groups=groups)[wish], quantile) >= value:
+        estimate = evaluate_sets(sets, z - cuts[place], groups=groups)[wish]
+        bound = estimate.value - quantile * estimate.standard_error if quantile else value
+        if bound >= value:
             return float(cuts[place])
-    best = float(found[inner].max(initial=0.0))
+        best = np.fmax(best, bound)
     raise ValueError(
         f"no cut reaches {wish} {value:g}{f' with confidence {confidence:g}' if quantile else ''} on these rows; the "
-        f"highest estimate of any cut is {best:.3f}. Ask for less, or bring more rows or a better classifier."
+        f"best that one does is {best:.3f}. Ask for less, or bring more rows or a better classifier."
     )
-
-
-def _bound(estimate: Estimate, quantile: float) -> float:
-    return estimate.value - quantile * estimate.standard_error
