@@ -154,7 +154,8 @@ def _out_of_fold(steps: Steps[M], fit: Trainer[M], rows: Rows, folds: list[Fold]
 def _unseen(steps: Steps[M], sets: Sets, folds: list[Fold], rounds: int) -> Floats:
     """Scores of all rows, those of each fold by a model that saw them in no round.
 
-    Out-of-fold scores of the last round alone would be over-confident: its weights come from models that saw those rows.
+    Out-of-fold scores of the last round alone would be over-confident: its weights come from models that saw those
+    rows.
     """
     scores = np.empty(len(sets.index))
     for place, (kept, judged) in enumerate(folds):

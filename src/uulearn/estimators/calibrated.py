@@ -21,9 +21,9 @@ class CalibratedUUClassifier(UnlabeledClassifier):
     pieces under which the sets of the rows are most likely; no label is needed. Then the estimator is trained on all
     rows, and its scores are moved to where the odds are even.
 
-    UULinearClassifier, UUKernelClassifier and UUClassifier do so by themselves (`calibrate`), at less cost. This wrapper
-    is for networks, which calibrate on the few rows they hold out, for comparison methods and for pipelines. An inner
-    `calibrate` is switched off.
+    UULinearClassifier, UUKernelClassifier and UUClassifier do so by themselves (`calibrate`), at less cost. This
+    wrapper is for networks, which calibrate on the few rows they hold out, for comparison methods and for pipelines. An
+    inner `calibrate` is switched off.
 
     Parameters
     ----------

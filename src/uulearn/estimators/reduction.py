@@ -136,9 +136,8 @@ class UUClassifier(UnlabeledClassifier):
         held-out rows (ties within its noise by the likelihood of their set memberships).
     calibrate : bool, default=True
         Fit the link from scores to class probabilities by the likelihood of the set memberships, on out-of-fold scores,
-        and move scores to where the odds are even. It takes `cv` more fits (of a refined model, `cv`
-        more refinements). Set priors of exactly 0 and 1 are labels,
-        and nothing is calibrated; nor is what has no probability.
+        and move scores to where the odds are even. It takes `cv` more fits (or refinements). Set priors of exactly 0
+        and 1 are labels, and nothing is calibrated; nor is what has no probability.
     cv : int, default=5
         Folds of the cross-fitting.
     classes : pair, optional
