@@ -104,7 +104,8 @@ class UULinearClassifier(RiskClassifier):
     calibrate : bool, default=True
         Fit the link from scores to class probabilities by the likelihood of the set memberships, and move the intercept
         to where the odds are even: on out-of-fold scores, which takes `cv` more fits (or refinements), below 300
-        rows a column. False keeps the minimiser of the risk. Set priors of exactly 0 and 1 are labels, and nothing is calibrated.
+        rows a column. False keeps the minimiser of the risk. Set priors of exactly 0 and 1 are labels, and nothing is
+        calibrated.
     cv : int, default=5
         Folds of the cross-fitting.
     tol : float, default=1e-6
