@@ -710,7 +710,7 @@ ESTIMATORS = {
     "two folds for auto": (
         trained(refine="auto", cv=2),
         ValueError,
-        r"cv must give at least 3 folds for refine='auto'",
+        r"prior must be None with set_priors='unknown', where it can have no effect; got 0\.3\. Give both or neither",
     ),
     "groups that are sets": (
         trained(refine=1, cv=2, groups=NAMES),
