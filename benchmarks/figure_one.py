@@ -34,7 +34,7 @@ def exact_error(weights: np.ndarray, intercept: float) -> float:
 
 def methods() -> dict[str, Any]:
     def linear(**target: Any) -> UULinearClassifier:
-        return UULinearClassifier(**target, loss="sigmoid", C=1e4)
+        return UULinearClassifier(**target, loss="sigmoid", C=1e4, calibrate=False)
 
     here = {"set_priors": SHARES, "prior": PRIOR}
     return {

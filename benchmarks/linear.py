@@ -37,7 +37,7 @@ def main(turns: int, slow_turns: int) -> None:
     labels = y[indices]
     unlabeled = risk.row_weights(match_sets(sets, SHARES, PRIOR))
     labeled = (labels / len(labels), (1 - labels) / len(labels))
-    ours = UULinearClassifier(set_priors=SHARES, prior=PRIOR, tol=TOL)
+    ours = UULinearClassifier(set_priors=SHARES, prior=PRIOR, tol=TOL, calibrate=False)
     newton, lbfgs = (
         LogisticRegression(solver=solver, tol=TOL, max_iter=10_000) for solver in ("newton-cholesky", "lbfgs")
     )

@@ -48,7 +48,7 @@ def main(turns: int) -> None:
         columns = risk.row_weights(match_sets(sets, SHARES, PRIOR))
         pull = columns.plus - columns.minus
         label, weight = (pull > 0).astype(int), np.abs(pull) * len(pull) / np.abs(pull).sum()
-        ours = UUClassifier(model, set_priors=SHARES, prior=PRIOR)
+        ours = UUClassifier(model, set_priors=SHARES, prior=PRIOR, calibrate=False)
         pairs = []
         for turn in range(turns * pairs_a_turn + 1):
             pair = {}

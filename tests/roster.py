@@ -39,6 +39,7 @@ def neural(**options: Any) -> Any:
     """Steps on all rows at once: of smaller batches the laws hold on expectation, of these they hold exactly."""
     from uulearn import UUNeuralClassifier
 
+    options.pop("calibrate", None)  # networks calibrate on the rows they hold out
     whole = {"batch_size": 10**6, "epochs": 60, "learning_rate": 0.3, "validation_fraction": 0, "refine": 0}
     return UUNeuralClassifier(smooth, **{"loss": "logistic", "cv": 3, "random_state": 0, **whole, **options})
 

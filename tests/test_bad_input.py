@@ -787,7 +787,11 @@ ESTIMATORS = {
     ),
     "equal priors": (trained(set_priors=(0.4, 0.4)), ValueError, r"set_priors must differ; got 0\.4 for both sets"),
     "missing priors": (trained(set_priors=None), TypeError, r"set_priors must be a mapping"),
-    "unknown priors": (trained(set_priors="unknown"), TypeError, r"set_priors must be a mapping .* got 'unknown'"),
+    "unknown priors": (
+        trained(set_priors="unknown"),
+        ValueError,
+        r"prior must be None .* got 0\.3\. Give both or neither",
+    ),
     "one set": (trained(y=np.zeros(6)), ValueError, r"y must hold at least two sets; got one class of set label"),
     "three sets": (trained(y=np.array([0, 0, 2, 1, 1, 1])), ValueError, r"Only binary classification is supported"),
     "no y": (trained(y=None), ValueError, r"y names the set each row came from"),

@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 import reference
 
-from uulearn.calibration import Link, fit_link, membership_loss, posterior
+from uulearn.calibration import (
+    PIECES,
+    Link,
+    RisingLink,
+    fit_link,
+    fit_rising_link,
+    membership_loss,
+    posterior,
+    prior_step,
+    shift_prior,
+)
 from uulearn.sets import match_sets
 
 
@@ -115,3 +125,117 @@ class TestFit:
 def test_link():
     """A link is a line: log L = scale * score + shift."""
     assert Link(2.0, -1.0).log_ratio(np.array([0.0, 0.5, 3.0])).tolist() == [-1, 0, 5]
+
+
+@over_cases
+class TestRisingLink:
+    """A line with bends, where a straight one cannot follow."""
+
+    def test_plain_where_plain_is_right(self, shares, sizes):
+        """Scores that obey a straight link get about that link, the more rows the closer."""
+        sets, scores, shift = population(shares, sizes, 1.0)
+        many = match_sets(sets.index, shares, 0.3, 1e9 * sets.weight / sets.weight.sum())
+        link = fit_rising_link(scores, many)
+        assert link.log_ratio(scores) == pytest.approx(scores + shift, abs=0.02)
+
+    def test_bends_where_scores_bend(self, shares, sizes):
+        """Scores pushed out to the ends, as trees do, are brought back; one straight line leaves more in doubt."""
+        sets, scores, shift = population(shares, sizes, 1.0)
+        many = match_sets(sets.index, shares, 0.3, 1e6 * sets.weight / sets.weight.sum())
+        pushed = np.sign(scores) * np.abs(scores) ** 3
+        rising, straight = fit_rising_link(pushed, many), fit_link(pushed, many)
+        truth, weight = scores + shift, many.weight
+        off = [np.average(np.abs(link.log_ratio(pushed) - truth), weights=weight) for link in (rising, straight)]
+        assert off[0] < 0.5 * off[1]
+
+    def test_rises(self, shares, sizes):
+        """No two scores are tied and none change places, even of scores that say the opposite."""
+        sets, scores, _ = population(shares, sizes, 1.0)
+        for given in (scores, -scores, 0 * scores + 3, np.random.default_rng(5).normal(size=len(scores))):
+            link = fit_rising_link(given, sets)
+            grid = np.linspace(-9, 9, 101)
+            assert np.all(np.diff(link.log_ratio(grid)) > 0)
+            assert np.isfinite(link.log_ratio(1e6 * grid)).all()
+
+    def test_score_at_and_moved(self, shares, sizes):
+        """`score_at` is the inverse of `log_ratio`; a moved link says of lower scores what it said of them before."""
+        sets, scores, _ = population(shares, sizes, 0.7)
+        link = fit_rising_link(scores, sets)
+        for value in (-30.0, -1.0, 0.0, 0.4, 30.0):
+            assert link.log_ratio(np.array([link.score_at(value)]))[0] == pytest.approx(value)
+        assert link.moved(1.3).log_ratio(scores - 1.3) == pytest.approx(link.log_ratio(scores))
+
+    def test_even_odds_at_zero(self, shares, sizes):
+        """Without a free shift the sign of a score stays the sign of the log odds."""
+        sets, scores, _ = population(shares, sizes, 0.7)
+        link = fit_rising_link(scores, sets, free_shift=False)
+        assert link.shift == pytest.approx(-np.log(0.3 / 0.7))
+        assert np.array_equal(np.sign(link.log_ratio(scores) + np.log(0.3 / 0.7)), np.sign(scores))
+
+    def test_weights_and_order(self, shares, sizes):
+        """Duplicated rows are doubled weights, in any order of rows; scores have no unit but for the shift."""
+        sets, scores, _ = population(shares, sizes, 1.0)
+        times = 1 + np.arange(len(scores)) % 3
+        rows = np.random.default_rng(0).permutation(np.repeat(np.arange(len(scores)), times))
+        expected = fit_rising_link(scores[rows], sets.take(rows)).log_ratio(scores)
+        weighted = match_sets(sets.index, shares, 0.3, sets.weight * times)
+        assert fit_rising_link(scores, weighted).log_ratio(scores) == pytest.approx(expected, abs=0.02)
+        in_thousands = fit_rising_link(1000 * scores, weighted).log_ratio(1000 * scores)
+        assert in_thousands == pytest.approx(expected, abs=0.02)
+
+    def test_few_rows_change_little(self, shares, sizes):
+        """Of four rows nothing can be learned: the link stays finite and near even odds at 0."""
+        few = match_sets(np.arange(len(shares)), shares, 0.3)
+        link = fit_rising_link(np.linspace(-1, 1, len(shares)), few)
+        assert abs(link.shift - np.log(0.7 / 0.3)) < 1
+        assert np.all(link.slopes < 20)
+
+
+def test_rising_link_is_its_formula():
+    """The line goes on from knot to knot with the slope of its piece."""
+    link = RisingLink(np.array([-1.0, 2.0]), np.array([3.0, 1.0, 0.5]), 0.25)
+    assert link.log_ratio(np.array([-2.0, -1.0, 0.0, 2.0, 4.0])).tolist() == [-3.75, -0.75, 0.25, 2.25, 3.25]
+    assert PIECES > 1
+
+
+class TestShiftPrior:
+    """Bayes' rule for another share of positives."""
+
+    def test_closed_form(self):
+        """The odds are multiplied by new (1 - old) / (old (1 - new))."""
+        p, old, new = np.array([0.01, 0.3, 0.5, 0.99]), 0.3, 0.05
+        shifted = shift_prior(p, old, new)
+        odds = p / (1 - p) * new * (1 - old) / (old * (1 - new))
+        assert shifted == pytest.approx(odds / (1 + odds))
+        assert prior_step(old, new) == pytest.approx(np.log(new * (1 - old) / (old * (1 - new))))
+
+    def test_there_and_back(self):
+        """Going to another prior and back changes nothing; certain rows stay certain; pairs stay pairs."""
+        p = np.array([0.0, 0.2, 0.7, 1.0])
+        assert shift_prior(shift_prior(p, 0.3, 0.9), 0.9, 0.3) == pytest.approx(p)
+        assert shift_prior(p, 0.3, 0.3) == pytest.approx(p)
+        pairs = np.column_stack([1 - p, p])
+        assert shift_prior(pairs, 0.3, 0.9)[:, 1] == pytest.approx(shift_prior(p, 0.3, 0.9))
+        assert shift_prior(pairs, 0.3, 0.9).sum(axis=1) == pytest.approx(np.ones(4))
+
+    def test_float32(self):
+        """float32 in, float32 out."""
+        assert shift_prior(np.array([0.2, 0.7], dtype=np.float32), 0.3, 0.9).dtype == np.float32
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (
+                ([0.2, 1.2], 0.3, 0.1),
+                r"proba must hold probabilities in \[0, 1\], one or a pair .* to 1\.2\. Pass what",
+            ),
+            (([[0.2, 0.3, 0.5]], 0.3, 0.1), r"got an array of shape \(1, 3\)"),
+            (([np.nan], 0.3, 0.1), r"proba must hold probabilities in \[0, 1\]"),
+            (([0.2], 1.0, 0.1), r"prior must be a number in \(0, 1\); got 1\.0\. It is the share of positives"),
+            (([0.2], 0.3, 0), r"new_prior must be a number in \(0, 1\); got 0\."),
+        ],
+    )
+    def test_refusals(self, arguments, sentence):
+        """What is no probability and no share is refused."""
+        with pytest.raises(ValueError, match=sentence):
+            shift_prior(*arguments)

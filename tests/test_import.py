@@ -11,6 +11,7 @@ import pytest
 import uulearn
 
 CONTRACT = {
+    "CalibratedUUClassifier",
     "Priors",
     "UUClassifier",
     "UUKernelClassifier",
@@ -18,6 +19,8 @@ CONTRACT = {
     "UUNeuralClassifier",
     "UUSearch",
     "baselines",
+    "choose_threshold",
+    "class_auc",
     "datasets",
     "displays",
     "estimate_set_priors",
@@ -29,6 +32,7 @@ CONTRACT = {
     "risk",
     "selection",
     "sensitivity",
+    "shift_prior",
     "theory",
 }
 """Scripts outside this repository rely on these names."""

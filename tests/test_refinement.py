@@ -72,10 +72,13 @@ class TestRefine:
     @pytest.mark.parametrize("scores_needed", [False, True])
     @pytest.mark.parametrize("rounds", [0, 1, 2, 3])
     def test_calls(self, rounds, scores_needed):
-        """A round costs one fit a fold, the last only if its scores are needed; the final model sees all rows."""
+        """A round costs one fit a fold; scores of rows that no round saw, all rounds again without each fold."""
         recorder = Recorder([NOISE, BAD, GOOD, TAIL])
         result = recorder.refine(rounds, scores_needed)
-        expected = [turn for turn in range(rounds + scores_needed) for _ in FOLDS] + [rounds]
+        expected = [turn for turn in range(rounds) for _ in FOLDS]
+        if scores_needed:
+            expected += [*[turn for turn in range(rounds) for _ in FOLDS[1:]], rounds] * len(FOLDS)
+        expected.append(rounds)
         assert [turn for (turn, _), _ in recorder.fits] == expected
         assert [turn for (turn, _), _ in recorder.scored] == expected[:-1]
         assert result.model is recorder.fits[-1][0]
@@ -150,7 +153,8 @@ class TestAuto:
         for what, (_, seen), _ in recorder.log[: verdicts[-1] + 1]:
             assert what == "score" or not set(seen) & set(judged)
         inner = AUTO_ROUNDS * (len(FOLDS) - 1) + AUTO_ROUNDS + 1
-        assert len(recorder.fits) == inner + len(FOLDS) * (result.rounds + 1) + 1
+        unseen = len(FOLDS) * ((len(FOLDS) - 1) * result.rounds + 1)
+        assert len(recorder.fits) == inner + len(FOLDS) * result.rounds + unseen + 1
         assert len(kept) + len(judged) == N
 
     def test_in_doubt_the_likeliest(self):

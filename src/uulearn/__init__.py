@@ -21,6 +21,10 @@ _HOME = {
     "UUNeuralClassifier": "estimators.neural",
     "UUSearch": "selection.search",
     "sensitivity": "selection.wrong_priors",
+    "CalibratedUUClassifier": "estimators.calibrated",
+    "choose_threshold": "threshold",
+    "class_auc": "ranking",
+    "shift_prior": "calibration",
 }
 _MODULES = ("baselines", "datasets", "displays", "losses", "metrics", "risk", "selection", "theory")
 
@@ -35,17 +39,21 @@ if TYPE_CHECKING:
     from uulearn import risk as risk
     from uulearn import selection as selection
     from uulearn import theory as theory
+    from uulearn.calibration import shift_prior as shift_prior
     from uulearn.estimation import estimate_set_priors as estimate_set_priors
     from uulearn.estimation import estimate_target_prior as estimate_target_prior
     from uulearn.estimation import priors_from_labels as priors_from_labels
+    from uulearn.estimators.calibrated import CalibratedUUClassifier as CalibratedUUClassifier
     from uulearn.estimators.kernel import UUKernelClassifier as UUKernelClassifier
     from uulearn.estimators.linear import UULinearClassifier as UULinearClassifier
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
     from uulearn.estimators.reduction import UUClassifier as UUClassifier
     from uulearn.priors import Priors as Priors
+    from uulearn.ranking import class_auc as class_auc
     from uulearn.selection.search import UUSearch as UUSearch
     from uulearn.selection.wrong_priors import sensitivity as sensitivity
     from uulearn.sets import make_unlabeled_sets as make_unlabeled_sets
+    from uulearn.threshold import choose_threshold as choose_threshold
 
 
 def __getattr__(name: str) -> Any:

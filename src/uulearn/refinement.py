@@ -74,7 +74,7 @@ def refine(
     folds : callable
         Gives the (train, test) rows of the folds; called only if folds are needed.
     scores_needed : bool
-        Also return out-of-fold scores of the last round.
+        Also return out-of-fold scores: from three folds on, of models that saw no row of the fold in any round.
 
     Examples
     --------
@@ -97,7 +97,10 @@ def refine(
     if rounds == "auto":
         rounds, errors = _judge(steps, sets, parts)
     last = _trainers(steps, sets, every, parts, int(rounds))[-1]
-    out_of_fold = _out_of_fold(steps, last, every, parts) if scores_needed else None
+    out_of_fold = None
+    if scores_needed:
+        unseen = int(rounds) > 0 and len(parts) > 2
+        out_of_fold = _unseen(steps, sets, parts, int(rounds)) if unseen else _out_of_fold(steps, last, every, parts)
     return Refined(last([every])[0], int(rounds), errors, out_of_fold)
 
 
@@ -146,6 +149,19 @@ def _out_of_fold(steps: Steps[M], fit: Trainer[M], rows: Rows, folds: list[Fold]
     for model, (_, test) in zip(models, folds, strict=True):
         judged = np.intersect1d(test, rows)
         scores[position[judged]] = steps.score(model, judged)
+    return scores
+
+
+def _unseen(steps: Steps[M], sets: Sets, folds: list[Fold], rounds: int) -> Floats:
+    """Scores of all rows, those of each fold by a model that saw them in no round.
+
+    Out-of-fold scores of the last round alone would be over-confident: its weights come from models that saw those
+    rows.
+    """
+    scores = np.empty(len(sets.index))
+    for place, (kept, judged) in enumerate(folds):
+        fit = _trainers(steps, sets, kept, folds[:place] + folds[place + 1 :], rounds)[-1]
+        scores[judged] = steps.score(fit([kept])[0], judged)
     return scores
 
 

@@ -99,23 +99,27 @@ def test_classes_name_what_is_predicted(make: Any) -> None:
 
 @each
 def test_duplicated_rows_are_doubled_weights(make: Any) -> None:
-    """A row of weight two is two rows."""
+    """A row of weight two is two rows; the folds of the calibration are drawn by rows, so it is left out."""
     X, sets, _ = blobs(sizes=(200, 100))
     twice = np.random.default_rng(0).random(len(X)) < 0.3
-    weighted = make(set_priors=PRIORS, prior=0.3).fit(X, sets, sample_weight=1.0 + twice)
-    repeated = make(set_priors=PRIORS, prior=0.3).fit(np.vstack([X, X[twice]]), np.concatenate([sets, sets[twice]]))
+    weighted = make(set_priors=PRIORS, prior=0.3, calibrate=False).fit(X, sets, sample_weight=1.0 + twice)
+    repeated = make(set_priors=PRIORS, prior=0.3, calibrate=False).fit(
+        np.vstack([X, X[twice]]), np.concatenate([sets, sets[twice]])
+    )
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=2e-3, atol=2e-3)
 
 
 @each
 @pytest.mark.parametrize("refine", [0, 1])
 def test_rows_of_no_weight_are_absent(make: Any, refine: int) -> None:
-    """A row of weight zero is no row."""
+    """A row of weight zero is no row; without calibration, whose folds are drawn by rows."""
     X, sets, _ = blobs(sizes=(200, 100))
     weight = np.where(np.arange(300) % 3, 1.0, 0.0)
     kept = weight > 0
-    weighted = make(set_priors=PRIORS, prior=0.3, refine=refine, random_state=0).fit(X, sets, sample_weight=weight)
-    fewer = make(set_priors=PRIORS, prior=0.3, refine=refine, random_state=0).fit(X[kept], sets[kept])
+    weighted = make(set_priors=PRIORS, prior=0.3, refine=refine, calibrate=False, random_state=0).fit(
+        X, sets, sample_weight=weight
+    )
+    fewer = make(set_priors=PRIORS, prior=0.3, refine=refine, calibrate=False, random_state=0).fit(X[kept], sets[kept])
     np.testing.assert_allclose(weighted.decision_function(X), fewer.decision_function(X), rtol=2e-3, atol=2e-3)
 
 

@@ -41,9 +41,9 @@ def test_precomputed_and_callable_kernels_equal_the_named_one(name: str, functio
     def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return function(A, B, **options)
 
-    named = UUKernelClassifier(**PRIORS, kernel=name, **options).fit(X, sets)
-    called = UUKernelClassifier(**PRIORS, kernel=kernel).fit(X, sets)
-    matrix = UUKernelClassifier(**PRIORS, kernel="precomputed").fit(kernel(X, X), sets)
+    named = UUKernelClassifier(calibrate=False, **PRIORS, kernel=name, **options).fit(X, sets)
+    called = UUKernelClassifier(calibrate=False, **PRIORS, kernel=kernel).fit(X, sets)
+    matrix = UUKernelClassifier(calibrate=False, **PRIORS, kernel="precomputed").fit(kernel(X, X), sets)
     new = blobs(seed=3)[0][:50]
     expected = named.decision_function(new)
     np.testing.assert_allclose(called.decision_function(new), expected, rtol=1e-4, atol=1e-5)
@@ -65,7 +65,7 @@ def test_the_optimum_over_all_dual_coefficients() -> None:
     from uulearn.sets import match_sets
 
     X, sets, _ = blobs(sizes=(150, 100))
-    clf = UUKernelClassifier(**PRIORS, gamma=0.5, C=2.0, tol=1e-9).fit(X, sets)
+    clf = UUKernelClassifier(calibrate=False, **PRIORS, gamma=0.5, C=2.0, tol=1e-9).fit(X, sets)
     matrix = rbf_kernel(X, X, gamma=0.5)
     dual = np.zeros(len(X))
     dual[clf.support_] = clf.dual_coef_[0]

@@ -50,7 +50,7 @@ def weights(clf: UULinearClassifier) -> np.ndarray:
 def test_convex_cases_reach_the_one_optimum(loss: str, priors: Any, prior: float) -> None:
     """No other start and no general-purpose solver finds a lower value."""
     X, sets, _ = blobs(priors)
-    clf = UULinearClassifier(set_priors=priors, prior=prior, loss=loss, C=0.1).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=priors, prior=prior, loss=loss, C=0.1).fit(X, sets)
     reached = objective(clf, X, sets, weights(clf), prior)
     rng = np.random.default_rng(0)
     for start in (weights(clf), rng.normal(size=4), np.zeros(4)):
@@ -69,7 +69,9 @@ def test_convex_cases_reach_the_one_optimum(loss: str, priors: Any, prior: float
 def test_the_others_improve_on_their_convex_start(loss: str, correction: Any, prior: float) -> None:
     """Non-convex problems end no worse than the convex start they were given."""
     X, sets, _ = blobs()
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=prior, loss=loss, correction=correction, C=0.1)
+    clf = UULinearClassifier(
+        calibrate=False, set_priors=(0.9, 0.4), prior=prior, loss=loss, correction=correction, C=0.1
+    )
     columns = row_weights(match_sets(sets, (0.9, 0.4), prior))
     start = _solver.solve(
         X,
@@ -97,11 +99,11 @@ def test_no_solver_stops_at_the_kink_of_a_correction(loss: str, correction: Any)
     shares, prior = (0.7, 0.3), 0.3
     X, sets, _ = blobs(shares, (200, 120), columns=20)
     options = {"set_priors": shares, "prior": prior, "loss": loss, "correction": correction}
-    clf = UULinearClassifier(**options).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, **options).fit(X, sets)
     dense = objective(clf, X, sets, weights(clf), prior)
     by_lbfgs = objective(clf, X, sets, weights(clf.fit(sparse.csr_matrix(X), sets)), prior)
     assert dense <= by_lbfgs + 1e-4
-    kernel = UUKernelClassifier(**options, kernel="linear").fit(X, sets)
+    kernel = UUKernelClassifier(calibrate=False, **options, kernel="linear").fit(X, sets)
     same = np.append(kernel.dual_coef_ @ kernel.support_vectors_, kernel.intercept_)
     assert objective(clf, X, sets, same, prior) == pytest.approx(dense, abs=1e-4)
 
@@ -111,7 +113,7 @@ def test_sparse_rows_get_through_narrow_joints(options: Any) -> None:
     """Where L-BFGS runs out of digits, second order finishes; a gradient left above the tolerance would warn."""
     X, sets, _ = blobs(sizes=(300, 150), distance=1.0, columns=50)
     X = np.exp(2 * X)
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.2, C=100, random_state=0, **options)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.2, C=100, random_state=0, **options)
     assert clf.fit(sparse.csr_matrix(X / X.std(axis=0)), sets).n_iter_ > 0
 
 
@@ -140,14 +142,14 @@ def test_single_precision_is_not_asked_for_more_digits_than_it_has() -> None:
     small, options = X.astype(np.float32), {"set_priors": (0.9, 0.4), "prior": 0.2}
     for rows in (small, sparse.csr_matrix(small)):
         for loss in ("logistic", "double_hinge"):
-            clf, exact = (UULinearClassifier(**options, loss=loss).fit(Z, sets) for Z in (rows, X))
+            clf, exact = (UULinearClassifier(calibrate=False, **options, loss=loss).fit(Z, sets) for Z in (rows, X))
             np.testing.assert_allclose(clf.coef_, exact.coef_, atol=0.02)
 
 
 def test_supervised_case_is_logistic_regression() -> None:
     """set_priors (0, 1) with prior the training share: the coefficients of scikit-learn's LogisticRegression."""
     X, _, truth = blobs()
-    ours = UULinearClassifier(set_priors=(0, 1), prior=truth.mean(), C=0.5, tol=1e-10).fit(X, truth)
+    ours = UULinearClassifier(calibrate=False, set_priors=(0, 1), prior=truth.mean(), C=0.5, tol=1e-10).fit(X, truth)
     theirs = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(X, truth)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-5)
@@ -158,7 +160,7 @@ def test_supervised_case_is_logistic_regression() -> None:
 def test_second_order_and_lbfgs_agree(prior: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sparse rows, many columns and the thinned start lead to the same coefficients."""
     X, sets, _ = blobs()
-    make = UULinearClassifier(set_priors=(0.9, 0.4), prior=prior, C=0.1, tol=1e-8)
+    make = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=prior, C=0.1, tol=1e-8)
     newton = weights(make.fit(X, sets)).copy()
     rows = weights(make.fit(sparse.csr_matrix(X), sets)).copy()
     monkeypatch.setattr(_solver, "MOST_COLUMNS", 1)
@@ -173,7 +175,7 @@ def test_second_order_and_lbfgs_agree(prior: float, monkeypatch: pytest.MonkeyPa
 def test_blocks_do_not_change_the_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
     """X read in small blocks gives the coefficients of X read at once."""
     X, sets, _ = blobs()
-    make = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6)
+    make = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6)
     whole = weights(make.fit(X, sets)).copy()
     monkeypatch.setattr(_solver, "BLOCK_BYTES", 1)  # the least: 256 rows
     np.testing.assert_allclose(weights(make.fit(X, sets)), whole, rtol=1e-9)
@@ -184,14 +186,14 @@ def test_a_read_only_fortran_table_is_neither_copied_nor_changed() -> None:
     X, sets, _ = blobs()
     table = np.asfortranarray(X)
     table.setflags(write=False)
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6)
     np.testing.assert_allclose(clf.fit(table, sets).coef_, clf.fit(X, sets).coef_.copy(), rtol=1e-8)
 
 
 def test_warm_start_goes_on_from_the_last_fit() -> None:
     """A second fit from the optimum takes no step."""
     X, sets, _ = blobs()
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, warm_start=True).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, warm_start=True).fit(X, sets)
     assert clf.n_iter_ > 0
     assert clf.fit(X, sets).n_iter_ == 0
 
@@ -199,16 +201,21 @@ def test_warm_start_goes_on_from_the_last_fit() -> None:
 def test_no_intercept() -> None:
     """fit_intercept=False leaves the intercept at zero."""
     X, sets, _ = blobs()
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, fit_intercept=False).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, fit_intercept=False).fit(X, sets)
     assert clf.intercept_ == 0
-    assert UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6).fit(X, sets).intercept_ != 0
+    assert UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6).fit(X, sets).intercept_ != 0
 
 
 def test_scale_of_losses_without_a_probability() -> None:
     """The sigmoid loss gets a cross-fitted positive scale; the logistic loss needs none."""
     X, sets, _ = blobs()
-    assert UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3, loss="sigmoid", random_state=0).fit(X, sets).scale_ > 0
-    assert not hasattr(UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3).fit(X, sets), "scale_")
+    assert (
+        UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.3, loss="sigmoid", random_state=0)
+        .fit(X, sets)
+        .scale_
+        > 0
+    )
+    assert not hasattr(UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.3).fit(X, sets), "scale_")
 
 
 def test_a_loss_of_the_user() -> None:
@@ -230,7 +237,7 @@ def test_a_loss_of_the_user() -> None:
             return 0.5 + 0.5 * np.tanh(z)
 
     X, _, truth = blobs()
-    clf = UULinearClassifier(set_priors=(0, 1), prior=0.5, loss=Exponential(), C=0.1).fit(X, truth)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0, 1), prior=0.5, loss=Exponential(), C=0.1).fit(X, truth)
     assert np.mean(clf.predict(X) == truth) > 0.75
 
 
@@ -238,7 +245,7 @@ def test_stopping_early_is_said() -> None:
     """One step is not enough, and the warning says what to do."""
     X, sets, _ = blobs()
     with pytest.warns(ConvergenceWarning, match="Standardise the columns of X, lower C, or raise max_iter"):
-        UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, C=1000, max_iter=1).fit(X * 100, sets)
+        UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, C=1000, max_iter=1).fit(X * 100, sets)
 
 
 def test_steps_are_limited() -> None:
@@ -246,7 +253,9 @@ def test_steps_are_limited() -> None:
     X, sets, _ = blobs()
     for rows, most in ((X * 100, 2), (sparse.csr_matrix(X * [1, 100, 1e4]), 2 * _solver.SHORT_STEPS)):
         with pytest.warns(ConvergenceWarning, match=f"stopped after {most} steps"):
-            clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, C=1000, max_iter=2).fit(rows, sets)
+            clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, C=1000, max_iter=2).fit(
+                rows, sets
+            )
         assert clf.n_iter_ == most
 
 
@@ -254,9 +263,9 @@ def test_wrong_priors_beyond_one_need_the_opt_out() -> None:
     """Priors(..., allow_out_of_range=True) is accepted as set_priors; a plain 1.08 is refused."""
     X, sets, _ = blobs((0.9, 0.1), (300, 300))
     with pytest.raises(ValueError, match="set_priors"):
-        UULinearClassifier(set_priors=(1.08, 0.08), prior=0.5).fit(X, sets)
+        UULinearClassifier(calibrate=False, set_priors=(1.08, 0.08), prior=0.5).fit(X, sets)
     loose = Priors(1.08, 0.08, prior=0.5, allow_out_of_range=True)
-    clf = UULinearClassifier(set_priors=loose, prior=0.5).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=loose, prior=0.5).fit(X, sets)
     assert 0.6 < clf.score(X, sets) < 1.2
 
 
@@ -264,7 +273,9 @@ def test_wrong_priors_beyond_one_need_the_opt_out() -> None:
 def test_threads_share_the_rows(prior: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads reach the coefficients of one, and the same bits every time."""
     X, sets, _ = blobs()
-    make = UULinearClassifier(set_priors=(0.9, 0.4), prior=prior, C=0.1, correction="leaky" if prior < 0.4 else "none")
+    make = UULinearClassifier(
+        calibrate=False, set_priors=(0.9, 0.4), prior=prior, C=0.1, correction="leaky" if prior < 0.4 else "none"
+    )
     alone = weights(make.fit(X, sets)).copy()
     monkeypatch.setattr(_solver, "SHARED_BYTES", 1)
     with threadpool_limits(2, user_api="blas"):
@@ -280,7 +291,7 @@ def test_the_order_of_the_rows_does_not_matter(loss: str, monkeypatch: pytest.Mo
     X, sets, _ = blobs(sizes=(400, 400))
     interleaved = np.argsort(np.tile(np.arange(400), 2), kind="stable")
     shuffled = np.random.default_rng(0).permutation(800)
-    make = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, loss=loss)
+    make = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, loss=loss)
     expected = weights(make.fit(X, sets)).copy()
     for order in (interleaved, shuffled):
         clf = make.fit(X[order], sets[order])
@@ -291,9 +302,9 @@ def test_the_order_of_the_rows_does_not_matter(loss: str, monkeypatch: pytest.Mo
 def test_warm_start_without_an_intercept() -> None:
     """The intercept of an earlier fit does not stay."""
     X, sets, _ = blobs()
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, warm_start=True).fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, warm_start=True).fit(X, sets)
     clf.set_params(fit_intercept=False).fit(X, sets)
-    fresh = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, fit_intercept=False).fit(X, sets)
+    fresh = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, fit_intercept=False).fit(X, sets)
     assert clf.intercept_ == 0
     np.testing.assert_allclose(clf.coef_, fresh.coef_, rtol=1e-4)
 
@@ -303,14 +314,14 @@ def test_wrong_priors_beyond_one_with_a_scale_and_refined() -> None:
     X, sets, _ = blobs((0.9, 0.1), (300, 300))
     loose = Priors(1.08, 0.08, prior=0.5, allow_out_of_range=True)
     for options in ({"loss": "sigmoid"}, {"refine": 1}):
-        clf = UULinearClassifier(set_priors=loose, prior=0.5, random_state=0, **options).fit(X, sets)
+        clf = UULinearClassifier(calibrate=False, set_priors=loose, prior=0.5, random_state=0, **options).fit(X, sets)
         assert np.all(np.isfinite(clf.predict_proba(X)))
 
 
 def test_a_scale_does_not_outlive_its_loss() -> None:
     """A refit with the logistic loss drops the scale of the sigmoid loss."""
     X, sets, _ = blobs()
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.6, loss="sigmoid").fit(X, sets)
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.6, loss="sigmoid").fit(X, sets)
     assert not hasattr(clf.set_params(loss="logistic").fit(X, sets), "scale_")
 
 
@@ -319,7 +330,7 @@ def test_stopping_early_is_said_whatever_the_loss(options: Any) -> None:
     """Kinks and corrections are no excuse."""
     X, sets, _ = blobs((0.7, 0.3), (200, 120), columns=20)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        UULinearClassifier(set_priors=(0.7, 0.3), prior=0.3, max_iter=1, **options).fit(X, sets)
+        UULinearClassifier(calibrate=False, set_priors=(0.7, 0.3), prior=0.3, max_iter=1, **options).fit(X, sets)
 
 
 def test_rows_of_no_weight_in_the_folds() -> None:
@@ -327,11 +338,13 @@ def test_rows_of_no_weight_in_the_folds() -> None:
     X, sets, _ = blobs()
     weight = np.ones(len(sets))
     weight[np.flatnonzero(sets == 1)[5:]] = 0
-    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3, refine=1, random_state=0).fit(
+    clf = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.3, refine=1, random_state=0).fit(
         X, sets, sample_weight=weight
     )
     kept = weight > 0
-    alone = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3, refine=1, random_state=0).fit(X[kept], sets[kept])
+    alone = UULinearClassifier(calibrate=False, set_priors=(0.9, 0.4), prior=0.3, refine=1, random_state=0).fit(
+        X[kept], sets[kept]
+    )
     np.testing.assert_allclose(clf.coef_, alone.coef_, rtol=1e-6)
     other = np.where(kept, sets, 7)
     assert clf.score(X, other, sample_weight=weight) == pytest.approx(clf.score(X[kept], sets[kept]))

@@ -137,7 +137,7 @@ def test_rows_of_no_weight_do_not_reach_the_model(route: str) -> None:
     for estimator in (HistGradientBoostingClassifier(), KNeighborsClassifier(30)):
         if route == "weight" and isinstance(estimator, KNeighborsClassifier):
             continue
-        clf = UUClassifier(estimator, **PRIORS, route=route, random_state=0)
+        clf = UUClassifier(estimator, calibrate=False, **PRIORS, route=route, random_state=0)
         scores = clf.fit(X, sets, sample_weight=weight).decision_function(X)
         assert np.array_equal(clf.fit(X[kept], sets[kept]).decision_function(X), scores)
 
@@ -147,7 +147,7 @@ def test_the_unit_of_weights_does_not_matter(route: str) -> None:
     """Weights that differ are used however small they are: without a penalty only their ratios count."""
     X, sets, _ = blobs()
     weight = np.where(X[:, 1] > 0, 5.0, 1.0)
-    clf = UUClassifier(LogisticRegression(C=np.inf, tol=1e-10), **PRIORS, route=route)
+    clf = UUClassifier(LogisticRegression(C=np.inf, tol=1e-10), calibrate=False, **PRIORS, route=route)
     plain = clf.fit(X, sets, sample_weight=weight).decision_function(X)
     np.testing.assert_allclose(clf.fit(X, sets, sample_weight=1e-9 * weight).decision_function(X), plain, rtol=1e-3)
 
@@ -156,7 +156,7 @@ def test_both_routes_agree_on_exact_ratios() -> None:
     """A model that fits the set posterior well gives both routes the same class probability."""
     X, sets, _ = blobs(sizes=(2000, 1000))
     both = [
-        UUClassifier(GaussianNB(), **PRIORS, route=route).fit(X, sets).predict_proba(X)[:, 1]
+        UUClassifier(GaussianNB(), calibrate=False, **PRIORS, route=route).fit(X, sets).predict_proba(X)[:, 1]
         for route in ("weight", "unmix")
     ]
     np.testing.assert_allclose(both[0], both[1], atol=1e-6)
@@ -265,19 +265,19 @@ def test_a_stack_scores_with_its_last_model() -> None:
 def test_weights_under_metadata_routing(inner: Any) -> None:
     """With routing on, the weights reach the model as without: they are not the user's to route."""
     X, sets, _ = blobs()
-    plain = UUClassifier(inner, **PRIORS).fit(X, sets).decision_function(X)
+    plain = UUClassifier(inner, calibrate=False, **PRIORS).fit(X, sets).decision_function(X)
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = UUClassifier(inner, **PRIORS).fit(X, sets).decision_function(X)
+        routed = UUClassifier(inner, calibrate=False, **PRIORS).fit(X, sets).decision_function(X)
     np.testing.assert_allclose(routed, plain)
 
 
 def test_weights_that_parts_ask_for() -> None:
     """What takes weights by routing alone gets them where its parts ask for them."""
     X, sets, _ = blobs()
-    plain = UUClassifier(LogisticRegression(), **PRIORS).fit(X, sets).decision_function(X)
+    plain = UUClassifier(LogisticRegression(), calibrate=False, **PRIORS).fit(X, sets).decision_function(X)
     with sklearn.config_context(enable_metadata_routing=True):
         inner = FixedThresholdClassifier(LogisticRegression().set_fit_request(sample_weight=True))
-        routed = UUClassifier(inner, **PRIORS).fit(X, sets).decision_function(X)
+        routed = UUClassifier(inner, calibrate=False, **PRIORS).fit(X, sets).decision_function(X)
     np.testing.assert_allclose(routed, plain)
 
 

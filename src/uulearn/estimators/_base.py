@@ -11,13 +11,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from uulearn._checks import quoted
-from uulearn.calibration import fit_link
+from uulearn.calibration import fit_link, fit_rising_link, prior_step
 from uulearn.metrics import Report, error, evaluate_sets
+from uulearn.priors import Priors
 from uulearn.refinement import Steps, check_rounds, refine, split
 from uulearn.risk import Columns, row_weights
 from uulearn.sets import Sets, generator, match_sets, rematch_sets
 
 Weighting = Callable[[Sets], Columns]
+UNKNOWN = "unknown"
+"""`set_priors` of a classifier that only ranks."""
 
 
 class FixedTarget(BaseEstimator):
@@ -51,6 +54,11 @@ def _same(one: Any, other: Any) -> bool:
     return bool(np.array_equal(one, other))
 
 
+def _are_classes(priors: Priors) -> bool:
+    """Whether the sets are the classes themselves."""
+    return len(priors.shares) == 2 and set(priors.shares.tolist()) == {0.0, 1.0}
+
+
 class UnlabeledClassifier(ClassifierMixin, FixedTarget):
     """Base of the classifiers; subclasses say how to read X, to start from sets, to train on columns and to score."""
 
@@ -60,6 +68,8 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
     cv: Any
     classes: Any
     random_state: Any
+    calibrate: Any = False
+    """Estimators without this parameter see to their probabilities by themselves."""
     _cross_fits_scale = True
     """Where the loss fixes no probability, its scale is fitted on the out-of-fold scores of all rows."""
 
@@ -78,6 +88,22 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
     @abstractmethod
     def _install(self, model: Any, Z: Any) -> None:
         """Keep the final model in public attributes."""
+
+    def _lowered(self, model: Any, cut: float) -> Any:
+        """The model whose scores are lower by `cut`."""
+        raise AssertionError("only what has the parameter calibrate is moved")
+
+    def _moves(self) -> bool:
+        """Whether calibration may move the scores; if not, even odds stay at score 0."""
+        return True
+
+    def _links(self, sets: Sets) -> bool:
+        """Whether scores are calibrated; labels leave nothing to mend."""
+        return bool(self.calibrate) and not _are_classes(sets.priors)
+
+    def _confirms_itself(self, Z: Any) -> bool:
+        """Whether a model's scores of its own rows differ from those of other rows, so that folds are needed."""
+        return True
 
     def _start(self, Z: Any, sets: Sets, columns: Columns) -> Any:
         """The first model, before any refinement."""
@@ -132,6 +158,11 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         Z = self._begin(Z, sets, rng)
         sets = self._trained_on(sets)
         rounds = check_rounds(self._rounds())
+        if not isinstance(self.calibrate, (bool, np.bool_)):
+            raise TypeError(f"calibrate must be True or False; got {self.calibrate!r}. Leave it out for True.")
+        # Recipes name their own columns, and nothing of theirs is mended.
+        linked = weighting is row_weights and self._links(sets)
+        crossed = linked and self._confirms_itself(Z)
 
         def start(parts: list[NDArray[np.intp]]) -> list[Any]:
             return self._start_each(Z, sets, parts, weighting)
@@ -142,22 +173,28 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         def score(model: Any, rows: NDArray[np.intp]) -> NDArray[Any]:
             return self._model_scores(model, self._take(Z, rows))
 
-        scale_needed = self._cross_fits_scale and self._probability(np.zeros(1)) is None
+        scale_needed = not linked and self._cross_fits_scale and self._probability(np.zeros(1)) is None
         seed = int(rng.integers(2**31))
         result = refine(
             Steps(start, train, score),
             sets,
             rounds,
             lambda: split(sets, self.cv, groups, seed),
-            scores_needed=scale_needed,
+            scores_needed=scale_needed or crossed,
         )
         self.priors_, self.set_labels_, self.classes_ = sets.priors, sets.labels, names
-        self.__dict__.pop("scale_", None)
+        for stale in ("scale_", "link_"):
+            self.__dict__.pop(stale, None)
+        even, model = prior_step(sets.priors.prior, 0.5), result.model
         if scale_needed and result.out_of_fold is not None:
-            pi = sets.priors.prior
-            self.scale_ = fit_link(result.out_of_fold, sets, shift=float(np.log((1 - pi) / pi))).scale
+            self.scale_ = fit_link(result.out_of_fold, sets, shift=even).scale
+        if linked:
+            scores = result.out_of_fold if crossed else self._model_scores(model, Z)
+            link = fit_rising_link(np.asarray(scores), sets, free_shift=self._moves())
+            cut = link.score_at(even) if self._moves() else 0.0
+            self.link_, model = link.moved(cut), self._lowered(model, cut)
         self.n_rounds_, self.round_errors_ = result.rounds, result.errors
-        self._install(result.model, Z)
+        self._install(model, Z)
         return self
 
     def _rounds(self) -> int | str | None:
@@ -182,7 +219,39 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
             y.dtype.kind == "f" and np.all(np.isfinite(y)) and not isinstance(self.set_priors, Mapping)
         ):
             check_classification_targets(y)
-        return match_sets(y, self.set_priors, self.prior, sample_weight, convex=getattr(self, "convex", False))
+        return self._match_column(y, sample_weight)
+
+    def _match_column(self, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sets:
+        if not self._only_ranks():
+            return match_sets(y, self.set_priors, self.prior, sample_weight, convex=getattr(self, "convex", False))
+        if self.prior is not None:
+            raise ValueError(
+                f"prior must be None with set_priors='unknown', where it can have no effect; got {self.prior!r}. Give "
+                "both or neither."
+            )
+        if self.refine not in (0, None):
+            raise ValueError(
+                f"refine must be 0 with set_priors='unknown': it rests on the shares of the sets; got {self.refine!r}. "
+                "Give set_priors and prior, or leave it out."
+            )
+        sets = np.unique(np.asarray(y))
+        if len(sets) > 2:
+            raise ValueError(
+                "set_priors='unknown' ranks by two sets, the richer one last in the order of the labels; got "
+                f"{len(sets)} sets. Keep two of them, or give set_priors and prior."
+            )
+        return match_sets(y, (0, 1), 0.5, sample_weight)
+
+    def _only_ranks(self) -> bool:
+        return isinstance(self.set_priors, str) and self.set_priors == UNKNOWN
+
+    def _refuse_if_unknown(self, what: str) -> None:
+        if self._only_ranks():
+            raise ValueError(
+                f"{what} needs the shares of the sets; with set_priors='unknown' the classifier only ranks, as the "
+                "scores that part the classes depend on them. Use decision_function (scoring='roc_auc' to search), or "
+                "fit again with set_priors and prior."
+            )
 
     def _class_names(self, sets: Sets) -> NDArray[Any]:
         if self.classes is not None:
@@ -193,66 +262,91 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
                     f"{self.classes!r}."
                 )
             return names
-        shares = sets.priors.shares
-        if len(shares) == 2 and set(shares.tolist()) == {0.0, 1.0}:
-            return sets.labels[np.argsort(shares)]
-        return np.array([0, 1])
+        return sets.labels[np.argsort(sets.priors.shares)] if _are_classes(sets.priors) else np.array([0, 1])
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
+    def decision_function(self, X: Any, prior: float | None = None) -> NDArray[Any]:
         """Score of each row; positive where the positive class is predicted.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+        prior : float, optional
+            Share of positives among these rows, if it is not the target prior of the fit. The score is then the log
+            odds of the class at this prior.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        return self._scores(self._read(X, reset=False))
+        scores = self._scores(self._read(X, reset=False))
+        if prior is None:
+            return scores
+        self._refuse_if_unknown("another prior")
+        step = prior_step(self.priors_.prior, prior)
+        return np.asarray(self._log_odds(scores) + scores.dtype.type(step))
 
     @abstractmethod
     def _scores(self, Z: Any) -> NDArray[Any]:
         """Scores of the final model."""
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, prior: float | None = None) -> NDArray[Any]:
         """Class of each row, one of `classes_`.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+        prior : float, optional
+            Share of positives among these rows, if it is not the target prior of the fit.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
-        positive = self.decision_function(X) > 0
+        self._refuse_if_unknown("predict")
+        positive = self.decision_function(X, prior) > 0
         return np.asarray(self.classes_[positive.astype(int)])
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any, prior: float | None = None) -> NDArray[Any]:
         """Probability of either class at the target prior, in the order of `classes_`.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+        prior : float, optional
+            Share of positives among these rows, if it is not the target prior of the fit: the odds are multiplied by
+            prior (1 - pi) / (pi (1 - prior)).
 
         Returns
         -------
         ndarray of shape (n_rows, 2)
         """
-        positive = self._probabilities(self.decision_function(X))
+        self._refuse_if_unknown("predict_proba")
+        positive = self._probabilities(self.decision_function(X, prior), prior)
         return np.column_stack([1 - positive, positive])
 
-    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Probability of the positive class at these scores."""
-        positive = self._probability(scores)
+    def _probabilities(self, scores: NDArray[Any], prior: float | None = None) -> NDArray[Any]:
+        """Probability of the positive class at these scores, which are log odds where a prior is given."""
+        positive = self._probability(scores) if prior is None and not hasattr(self, "link_") else None
         if positive is None:
-            positive = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(self.scale_, scores.dtype) * scores)
+            odds = self._log_odds(scores) if prior is None else scores
+            positive = 0.5 + 0.5 * np.tanh(0.5 * odds)
         # A score whose probability rounds to one half still has a side.
         half = scores.dtype.type(0.5)
         above = np.nextafter(half, scores.dtype.type(1))
         return np.where(scores > 0, np.maximum(positive, above), np.minimum(positive, half))
+
+    def _log_odds(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Log odds of the class at the target prior of the fit."""
+        if hasattr(self, "link_"):
+            found = self.link_.log_ratio(scores) + prior_step(0.5, self.priors_.prior)
+            return np.asarray(found, dtype=scores.dtype)
+        positive = self._probability(scores)
+        if positive is None:
+            return np.asarray(self.scale_, scores.dtype) * scores
+        tiny = np.finfo(positive.dtype).eps
+        positive = np.clip(positive, tiny, 1 - tiny)
+        return np.asarray(np.log(positive) - np.log1p(-positive))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """1 minus the label-free estimate of the error at the target prior.
@@ -272,6 +366,7 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         -------
         float
         """
+        self._refuse_if_unknown("score")
         self._refuse_moved_target()
         y = self._column_of_sets(X, y)
         scores = self.decision_function(X)
@@ -302,6 +397,7 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         -------
         Report
         """
+        self._refuse_if_unknown("evaluate")
         y = self._column_of_sets(X, y)
         scores = self.decision_function(X)
         sets = self._held_out(y, sample_weight, len(scores))

@@ -55,7 +55,7 @@ class UUKernelClassifier(RiskClassifier):
     coef0 : float, default=1.0
     n_components : "auto" or int, default="auto"
         Landmarks; "auto" takes every row up to 10,000 and 1,000 beyond.
-    loss, correction, C, fit_intercept, convex, refine, cv, tol, max_iter, classes
+    loss, correction, C, fit_intercept, convex, refine, calibrate, cv, tol, max_iter, classes
         As in `UULinearClassifier`.
     random_state : int, Generator, RandomState or None
         Chooses the landmarks and shuffles the folds.
@@ -69,7 +69,7 @@ class UUKernelClassifier(RiskClassifier):
     dual_coef_ : ndarray of shape (1, n_support)
     intercept_ : ndarray of shape (1,)
     gamma_ : float
-    classes_, set_labels_, priors_, n_iter_, n_rounds_, round_errors_, scale_
+    classes_, set_labels_, priors_, n_iter_, n_rounds_, round_errors_, link_, scale_
         As in `UULinearClassifier`.
 
     Examples
@@ -101,6 +101,7 @@ class UUKernelClassifier(RiskClassifier):
         fit_intercept: bool = True,
         convex: bool = False,
         refine: int | str = 0,
+        calibrate: bool = True,
         cv: int = 5,
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -120,6 +121,7 @@ class UUKernelClassifier(RiskClassifier):
         self.fit_intercept = fit_intercept
         self.convex = convex
         self.refine = refine
+        self.calibrate = calibrate
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter

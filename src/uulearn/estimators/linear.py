@@ -14,6 +14,9 @@ from uulearn.priors import Priors
 from uulearn.risk import Columns, Correction, get_correction
 from uulearn.sets import Sets
 
+ROWS_A_COLUMN = 300
+"""From so many rows for each column on, a linear model's scores of its own rows are as good as out-of-fold ones."""
+
 
 class RiskClassifier(UnlabeledClassifier):
     """A model linear in its features, with any loss and correction; subclasses give the features."""
@@ -22,6 +25,7 @@ class RiskClassifier(UnlabeledClassifier):
     correction: str | float | Correction
     C: float
     fit_intercept: bool
+    calibrate: bool
     tol: float
     max_iter: int
 
@@ -53,6 +57,16 @@ class RiskClassifier(UnlabeledClassifier):
 
     def _model_scores(self, model: Solution, Z: Any) -> NDArray[Any]:
         return linear_scores(Z, model.weights)
+
+    def _lowered(self, model: Solution, cut: float) -> Solution:
+        model.weights[-1] -= cut
+        return model
+
+    def _moves(self) -> bool:
+        return self.fit_intercept
+
+    def _confirms_itself(self, Z: Any) -> bool:
+        return Z.shape[0] < ROWS_A_COLUMN * Z.shape[1]
 
     def _probability(self, scores: NDArray[Any]) -> NDArray[Any] | None:
         return get(self.loss).probability(scores)
@@ -87,6 +101,11 @@ class UULinearClassifier(RiskClassifier):
     refine : int or "auto", default=0
         Rounds of cross-fitted posterior refinement; "auto" chooses 0, 1 or 2 by the label-free error of
         held-out rows (ties within its noise by the likelihood of their set memberships).
+    calibrate : bool, default=True
+        Fit the link from scores to class probabilities by the likelihood of the set memberships, and move the intercept
+        to where the odds are even: on out-of-fold scores, which takes `cv` more fits (or refinements), below 300
+        rows a column. False keeps the minimiser of the risk. Set priors of exactly 0 and 1 are labels, and nothing is
+        calibrated.
     cv : int, default=5
         Folds of the cross-fitting.
     tol : float, default=1e-6
@@ -117,8 +136,11 @@ class UULinearClassifier(RiskClassifier):
         Rounds of refinement taken.
     round_errors_ : tuple of float
         With refine="auto", the held-out label-free error after 0, 1, ... rounds.
+    link_ : RisingLink
+        From scores to log likelihood ratios of the classes; absent without calibration.
     scale_ : float
-        For losses that fix no probability (sigmoid, ramp, double hinge): log odds per unit of score.
+        Without calibration, for losses that fix no probability (sigmoid, ramp, double hinge): log odds per unit of
+        score.
 
     Examples
     --------
@@ -144,6 +166,7 @@ class UULinearClassifier(RiskClassifier):
         fit_intercept: bool = True,
         convex: bool = False,
         refine: int | str = 0,
+        calibrate: bool = True,
         cv: int = 5,
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -159,6 +182,7 @@ class UULinearClassifier(RiskClassifier):
         self.fit_intercept = fit_intercept
         self.convex = convex
         self.refine = refine
+        self.calibrate = calibrate
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from uulearn._checks import number
-from uulearn.calibration import fit_link
+from uulearn.calibration import fit_rising_link
 from uulearn.estimators._base import UnlabeledClassifier, Weighting
 from uulearn.losses import Loss, get
 from uulearn.metrics import error
 from uulearn.metrics.moments import group_index
 from uulearn.refinement import check_rounds
 from uulearn.risk import Columns, Correction, row_weights
-from uulearn.sets import Sets, match_sets, rematch_sets
+from uulearn.sets import Sets, rematch_sets
 
 try:
     import torch
@@ -62,7 +62,7 @@ class UUNeuralClassifier(UnlabeledClassifier):
 
     It minimises the corrected risk of Theorem 2 by batches that hold the sets in the ratio of their sizes. A share of
     the unlabeled rows is held out: their label-free error is reported for every epoch, picks the epoch whose network is
-    kept, and fits the scale of the probabilities. No label is needed for any of it.
+    kept, and calibrates the probabilities. No label is needed for any of it.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ class UUNeuralClassifier(UnlabeledClassifier):
         Shares in the order of `set_labels_`.
     n_rounds_, round_errors_
         As in `UULinearClassifier`.
-    scale_ : float
-        For losses that fix no probability: log odds per unit of score.
+    link_ : RisingLink
+        From scores to log likelihood ratios of the classes, fitted on the held-out rows; absent without any.
 
     Examples
     --------
@@ -304,7 +304,7 @@ class UUNeuralClassifier(UnlabeledClassifier):
         self.history_.append(record)
         self.networks_, self._slots, self._turns = trainer.networks, trainer.slots, trainer.turns
         self.best_epoch_ = done + 1
-        self.__dict__.pop("scale_", None)  # of the scores as they were
+        self.__dict__.pop("link_", None)  # of the scores as they were
         self.recipe_ = plan.recipe
         return self
 
@@ -322,25 +322,27 @@ class UUNeuralClassifier(UnlabeledClassifier):
         check_is_fitted(self, "networks_")
         return _scored(self.networks_, self._read(X, reset=False))
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any, prior: float | None = None) -> NDArray[Any]:
         """Probability of either class at the target prior, in the order of `classes_`.
 
         Parameters
         ----------
         X : as in `fit`
+        prior : float, optional
+            Share of positives among these rows, if it is not the target prior of the fit.
 
         Returns
         -------
         ndarray of shape (n_rows, 2)
         """
         check_is_fitted(self, "networks_")
-        if self._probability(np.zeros(1)) is None and not hasattr(self, "scale_"):
+        if self._probability(np.zeros(1)) is None and not hasattr(self, "link_"):
             raise ValueError(
-                "predict_proba needs a loss that fixes probabilities, or a scale fitted on held-out rows at the end of "
-                f"fit; got loss={self.loss!r} and no scale. Use loss='logistic', or fit, and not partial_fit, to the "
+                "predict_proba needs a loss that fixes probabilities, or a link fitted on held-out rows at the end of "
+                f"fit; got loss={self.loss!r} and no link. Use loss='logistic', or fit, and not partial_fit, to the "
                 "end with validation_fraction above 0."
             )
-        return super().predict_proba(X)
+        return super().predict_proba(X, prior)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -363,12 +365,12 @@ class UUNeuralClassifier(UnlabeledClassifier):
         return rows
 
     def _match_all(self, labels: ArrayLike) -> Sets:
-        return match_sets(labels, self.set_priors, self.prior, convex=self.convex)
+        return self._match_column(labels)
 
     def _name(self, sets: Sets) -> None:
         """What callbacks, and rows that come later, must know of the sets."""
         self.classes_, self.set_labels_, self.priors_ = self._class_names(sets), sets.labels, sets.priors
-        for stale in ("scale_", "best_member_"):
+        for stale in ("link_", "best_member_"):
             self.__dict__.pop(stale, None)
 
     # ---- training ----------------------------------------------------------------------------------------------------
@@ -478,9 +480,9 @@ class UUNeuralClassifier(UnlabeledClassifier):
             self.best_member_ = int(np.argmin([error(sets, scores) for scores in each]))
             each = each[[self.best_member_]]
         self._warn_of_one_class(each.mean(axis=0))
-        if self._probability(np.zeros(1)) is None:
-            pi = sets.priors.prior
-            self.scale_ = fit_link(each.mean(axis=0), sets, shift=float(np.log((1 - pi) / pi))).scale
+        if not self._only_ranks():
+            # These rows are few: what they say of the slopes is used, the sign of a score is left to the training.
+            self.link_ = fit_rising_link(each.mean(axis=0), sets, free_shift=False)
 
     def _warn_of_one_class(self, scores: NDArray[np.float64]) -> None:
         classes = np.unique(scores > 0)

@@ -64,6 +64,46 @@ class Inversion:
         return (r * (1 - self.down) < 1 - self.up) | (r * self.down > self.up)
 
 
+def read_any(clf: Any, X: Any, *, reset: bool) -> Any:
+    """Rows in the form they came, for a wrapped estimator that checks them itself.
+
+    Parameters
+    ----------
+    clf : estimator
+        Whose number and names of features are set or checked.
+    X : array-like, sparse matrix, data frame, or texts
+    reset : bool
+    """
+    if issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) == 0:
+        raise ValueError(f"X must have rows and columns; Expected 2D array, got {X.item()!r} instead. Pass a table.")
+    if len(X.shape) == 1 and X.dtype.kind in "OUS":
+        return X  # texts, for a pipeline that makes columns of them
+    if len(X.shape) == 1:
+        raise ValueError(
+            "X must have rows and columns; Expected 2D array, got 1D array instead. Reshape your data: "
+            "X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one row."
+        )
+    validate_data(clf, X, skip_check_array=True, reset=reset)
+    return X
+
+
+def take_any(Z: Any, rows: NDArray[np.intp]) -> Any:
+    """Some of such rows.
+
+    Examples
+    --------
+    >>> take_any(np.array(["good", "bad", "poor"]), np.array([2, 0])).tolist()
+    ['poor', 'good']
+    """
+    if len(rows) == Z.shape[0] and np.array_equal(rows, np.arange(len(rows))):
+        return Z
+    return Z[rows] if isinstance(Z, np.ndarray) else _safe_indexing(Z, rows)
+
+
 def _has_proba(clf: "UUClassifier") -> bool:
     inner = clf.estimator_ if hasattr(clf, "estimator_") else clf._inner()
     if not hasattr(inner, "predict_proba"):
@@ -94,6 +134,10 @@ class UUClassifier(UnlabeledClassifier):
     refine : int or "auto", default=0
         Rounds of cross-fitted posterior refinement; "auto" chooses 0, 1 or 2 by the label-free error of
         held-out rows (ties within its noise by the likelihood of their set memberships).
+    calibrate : bool, default=True
+        Fit the link from scores to class probabilities by the likelihood of the set memberships, on out-of-fold scores,
+        and move scores to where the odds are even. It takes `cv` more fits (or refinements). Set priors of exactly 0
+        and 1 are labels, and nothing is calibrated; nor is what has no probability.
     cv : int, default=5
         Folds of the cross-fitting.
     classes : pair, optional
@@ -109,7 +153,7 @@ class UUClassifier(UnlabeledClassifier):
     clipped_share_ : float
         Share of (up to 1,000) training rows whose ratio left the interval that the priors allow: large when the
         classifier is over-confident or the priors are wrong. 0 after refinement, which inverts nothing.
-    classes_, set_labels_, priors_, n_rounds_, round_errors_
+    classes_, set_labels_, priors_, n_rounds_, round_errors_, link_
         As in `UULinearClassifier`.
 
     Examples
@@ -134,6 +178,7 @@ class UUClassifier(UnlabeledClassifier):
         prior: float,
         route: str = "weight",
         refine: int | str = 0,
+        calibrate: bool = True,
         cv: int = 5,
         classes: Any = None,
         random_state: Any = None,
@@ -143,6 +188,7 @@ class UUClassifier(UnlabeledClassifier):
         self.prior = prior
         self.route = route
         self.refine = refine
+        self.calibrate = calibrate
         self.cv = cv
         self.classes = classes
         self.random_state = random_state
@@ -160,28 +206,10 @@ class UUClassifier(UnlabeledClassifier):
         return self.estimator
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            X = X.tocsr()
-        elif not hasattr(X, "shape"):
-            X = np.asarray(X)
-        if len(X.shape) == 0:
-            raise ValueError(
-                f"X must have rows and columns; Expected 2D array, got {X.item()!r} instead. Pass a table."
-            )
-        if len(X.shape) == 1 and X.dtype.kind in "OUS":
-            return X  # texts, for a pipeline that makes columns of them
-        if len(X.shape) == 1:
-            raise ValueError(
-                "X must have rows and columns; Expected 2D array, got 1D array instead. Reshape your data: "
-                "X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one row."
-            )
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        return X
+        return read_any(self, X, reset=reset)
 
     def _take(self, Z: Any, rows: NDArray[np.intp]) -> Any:
-        if len(rows) == Z.shape[0]:
-            return Z
-        return Z[rows] if isinstance(Z, np.ndarray) else _safe_indexing(Z, rows)
+        return take_any(Z, rows)
 
     def _begin(self, Z: Any, sets: Sets, rng: np.random.Generator) -> Any:
         weighted = choose("route", self.route, ROUTES)
@@ -270,6 +298,13 @@ class UUClassifier(UnlabeledClassifier):
         looked_at = np.linspace(0, Z.shape[0] - 1, min(Z.shape[0], CLIPPED_ROWS)).astype(int)
         self.clipped_share_ = model.clipped_share(self._take(Z, looked_at))
 
+    def _lowered(self, model: "_Fitted", cut: float) -> "_Fitted":
+        model.cut = cut
+        return model
+
+    def _links(self, sets: Sets) -> bool:
+        return super()._links(sets) and hasattr(self._inner(), "predict_proba")
+
     def _scores(self, Z: Any) -> Array:
         check_is_fitted(self, "estimator_")
         return self._model.scores(Z)
@@ -278,8 +313,8 @@ class UUClassifier(UnlabeledClassifier):
         return np.asarray(0.5 + 0.5 * np.tanh(0.5 * scores))
 
     @available_if(_has_proba)
-    def predict_proba(self, X: Any) -> Array:
-        return super().predict_proba(X)
+    def predict_proba(self, X: Any, prior: float | None = None) -> Array:
+        return super().predict_proba(X, prior)
 
     predict_proba.__doc__ = UnlabeledClassifier.predict_proba.__doc__
 
@@ -298,6 +333,7 @@ class _Fitted:
 
     def __init__(self, inner: Any, offset: float, inversion: Inversion | None) -> None:
         self.inner, self.offset, self.inversion = inner, offset, inversion
+        self.cut = 0.0
 
     def raw(self, Z: Any) -> Array:
         """Log odds of label 1, or the decision value of a classifier without probabilities."""
@@ -309,9 +345,9 @@ class _Fitted:
 
     def scores(self, Z: Any) -> Array:
         raw = self.raw(Z)
-        if self.inversion is None or not hasattr(self.inner, "predict_proba"):
-            return raw
-        return self.inversion.log_odds(raw + raw.dtype.type(self.offset))
+        if self.inversion is not None and hasattr(self.inner, "predict_proba"):
+            raw = self.inversion.log_odds(raw + raw.dtype.type(self.offset))
+        return raw - raw.dtype.type(self.cut)
 
     def clipped_share(self, Z: Any) -> float:
         if self.inversion is None or not hasattr(self.inner, "predict_proba"):
