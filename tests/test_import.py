@@ -18,6 +18,7 @@ CONTRACT = {
     "UULinearClassifier",
     "UUNeuralClassifier",
     "UUSearch",
+    "Uncertain",
     "baselines",
     "choose_threshold",
     "class_auc",

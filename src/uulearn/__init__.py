@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Priors": "priors",
+    "Uncertain": "priors",
     "estimate_set_priors": "estimation",
     "estimate_target_prior": "estimation",
     "make_unlabeled_sets": "sets",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from uulearn.estimators.neural import UUNeuralClassifier as UUNeuralClassifier
     from uulearn.estimators.reduction import UUClassifier as UUClassifier
     from uulearn.priors import Priors as Priors
+    from uulearn.priors import Uncertain as Uncertain
     from uulearn.ranking import class_auc as class_auc
     from uulearn.selection.search import UUSearch as UUSearch
     from uulearn.selection.wrong_priors import sensitivity as sensitivity
