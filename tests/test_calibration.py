@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import reference
 
+from uulearn import calibration
 from uulearn.calibration import (
     PIECES,
     Link,
@@ -239,3 +240,16 @@ class TestShiftPrior:
         """What is no probability and no share is refused."""
         with pytest.raises(ValueError, match=sentence):
             shift_prior(*arguments)
+
+
+@pytest.mark.parametrize("shares", [(0.9, 0.3), (0.9, 0.5, 0.2)])
+def test_many_rows_are_fitted_as_few(monkeypatch, shares):
+    """Neighbouring scores of a set, fitted as one row of their weight, give the link of all rows; weight 0 is absent."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(shares)), 6000)
+    sets = match_sets(y, shares, 0.3, rng.integers(0, 3, len(y)))
+    scores = rng.normal(size=len(y)) + 2 * (rng.random(len(y)) < sets.share)
+    at = np.linspace(-2, 4, 13)
+    gathered = fit_rising_link(scores, sets).log_ratio(at)
+    monkeypatch.setattr(calibration, "CELLS", 10**9)
+    np.testing.assert_allclose(gathered, fit_rising_link(scores, sets).log_ratio(at), atol=0.01)
