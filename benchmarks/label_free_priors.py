@@ -66,7 +66,8 @@ def one_draw(data: str, shares: tuple[float, float], seed: int) -> dict[str, Any
     errors = {}
     for name in ("true", *TRAINED):
         priors = truth if name == "true" else found["sets"][name]["shares"]
-        clf = UUClassifier(set_priors=priors, prior=PRIOR, refine=1, random_state=seed).fit(rows, labels)
+        told = {"set_priors": priors, "prior": PRIOR, "refine": 1, "calibrate": False, "random_state": seed}
+        clf = UUClassifier(**told).fit(rows, labels)
         errors[name] = round(float(np.mean(clf.predict(X[target]) != y[target])), 6)
     return {
         "data": data,

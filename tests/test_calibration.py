@@ -244,7 +244,7 @@ class TestShiftPrior:
 
 @pytest.mark.parametrize("shares", [(0.9, 0.3), (0.9, 0.5, 0.2)])
 def test_many_rows_are_fitted_as_few(monkeypatch, shares):
-    """Neighbouring scores of a set, fitted as one row of their weight, give the link of all rows; weight 0 is absent."""
+    """Neighbours of a set, fitted as one row of their weight, give the link of all rows; weight 0 is absent."""
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(len(shares)), 6000)
     sets = match_sets(y, shares, 0.3, rng.integers(0, 3, len(y)))
