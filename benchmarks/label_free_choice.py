@@ -5,9 +5,8 @@ tenths of the smaller class. Every candidate scores every row in one of five fol
 rule chooses from the same scores. The candidates, trained on all rows of the sets, are judged by the rows that no set
 took, weighed to the target prior; what a rule loses is the true error of its choice minus the least of the 24. "labels"
 chooses by the labels of the rows of the sets, which no rule may see: what cross-validation costs by itself. Rules were
-chosen on the tables of `develop` alone. Candidates do not
-calibrate, which would cost five more fits each. Images are reduced to 50 principal components. Finished draws are kept; run
-again to go on.
+chosen on the tables of `develop` alone. Candidates do not calibrate, which would cost five more fits each. Images are
+reduced to 50 principal components. Finished draws are kept; run again to go on.
 
     python benchmarks/label_free_choice.py [develop | confirm | report] [--draws 10] [--tables NAME ...]
 """
