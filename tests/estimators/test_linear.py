@@ -7,12 +7,14 @@ import pytest
 from roster import blobs, expected_failures
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from uulearn import Priors, UUKernelClassifier, UULinearClassifier, losses
+from uulearn import Priors, UUKernelClassifier, UULinearClassifier, losses, make_unlabeled_sets
 from uulearn.estimators import _solver
 from uulearn.risk import Risk, get_correction, row_weights
 from uulearn.sets import match_sets
@@ -348,3 +350,13 @@ def test_rows_of_no_weight_in_the_folds() -> None:
     np.testing.assert_allclose(clf.coef_, alone.coef_, rtol=1e-6)
     other = np.where(kept, sets, 7)
     assert clf.score(X, other, sample_weight=weight) == pytest.approx(clf.score(X[kept], sets[kept]))
+
+
+@pytest.mark.parametrize("seed", [5, 19, 28])
+def test_weak_penalty_far_from_convex(seed):
+    """Where weights grow into the hundreds, logistic losses are corners; the solver gets past them and says nothing."""
+    images, digit = load_digits(return_X_y=True)
+    X, sets, _ = make_unlabeled_sets(images, digit % 2 == 0, (0.9, 0.4), (48, 24), random_state=seed)
+    X = StandardScaler().fit_transform(X)
+    clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.25, C=100, calibrate=False).fit(X, sets)
+    assert np.abs(clf.coef_).max() > 50

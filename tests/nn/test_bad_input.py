@@ -146,7 +146,7 @@ TABLE = {
     "probabilities of a loss that fixes none": (
         lambda: network(validation_fraction=0).predict_proba(ROWS),
         ValueError,
-        r"predict_proba needs a loss that fixes probabilities, or a scale .* got loss=.sigmoid. and no scale\. "
+        r"predict_proba needs a loss that fixes probabilities, or a link .* got loss=.sigmoid. and no link\. "
         r"Use loss=.logistic., or fit, and not partial_fit, to the end with validation_fraction above 0",
     ),
     "a warm start of other members": (

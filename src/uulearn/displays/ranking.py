@@ -106,16 +106,7 @@ class _CurveDisplay(ABC):
 
 
 class ROCDisplay(_CurveDisplay):
-    """The ROC curve of unlabeled rows, with a pointwise band and its area.
-
-    Examples
-    --------
-    >>>     >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 500)
-    >>> scores = (rng.random(1000) < np.repeat([0.4, 0.9], 500)) + rng.normal(size=1000)
-    >>> display = ROCDisplay.from_scores(y, scores, set_priors=(0.4, 0.9), prior=0.3)  # doctest: +SKIP
-    >>> display.figure_.savefig("roc.png")  # doctest: +SKIP
-    """
+    """The ROC curve of unlabeled rows, with a pointwise band and its area."""
 
     @staticmethod
     def _curve(y: ArrayLike, scores: ArrayLike, **options: Any) -> Curve:

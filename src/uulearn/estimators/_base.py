@@ -174,7 +174,7 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
             return self._model_scores(model, self._take(Z, rows))
 
         scale_needed = not linked and self._cross_fits_scale and self._probability(np.zeros(1)) is None
-        seed = int(rng.integers(2**31))
+        seed = 0 if self.random_state is None else int(rng.integers(2**31))
         result = refine(
             Steps(start, train, score),
             sets,

@@ -301,7 +301,13 @@ def _minimise(problem: Problem, start: Array, tol: float, max_iter: int) -> Solu
         return finished._replace(n_iter=solution.n_iter + finished.n_iter)
     if X.shape[0] >= THIN_FROM and problem.risk.convex:
         start = _first_guess(problem, start, max(tol, THIN_TOL), max_iter)
-    return _newton(problem, start, tol, max_iter)
+    solution = _newton(problem, start, tol, max_iter)
+    if solution.unfinished or solution.gradient_norm <= _reachable(X, tol):
+        return solution
+    # Weights without much of a penalty make logistic losses corners, past which every Newton step goes far.
+    round_corners = _lbfgs(problem, solution.weights, tol, max_iter)
+    finished = _newton(problem, round_corners.weights, tol, max_iter)
+    return finished._replace(n_iter=solution.n_iter + round_corners.n_iter + finished.n_iter)
 
 
 def _first_guess(problem: Problem, start: Array, tol: float, max_iter: int) -> Array:

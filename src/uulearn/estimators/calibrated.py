@@ -33,7 +33,7 @@ class CalibratedUUClassifier(UnlabeledClassifier):
     cv : int, splitter or iterable, default=5
         Folds of the cross-fitting.
     random_state : int, Generator, RandomState or None
-        Shuffles the folds.
+        Deals the folds; None deals them the same way every time.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class UUKernelClassifier(RiskClassifier):
     loss, correction, C, fit_intercept, convex, refine, calibrate, cv, tol, max_iter, classes
         As in `UULinearClassifier`.
     random_state : int, Generator, RandomState or None
-        Chooses the landmarks and shuffles the folds.
+        Chooses the landmarks and deals the folds; None deals the latter the same way every time.
 
     Attributes
     ----------

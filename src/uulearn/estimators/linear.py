@@ -120,7 +120,7 @@ class UULinearClassifier(RiskClassifier):
         (negative, positive) labels that `predict` returns; (0, 1) by default, or the set labels if the set priors are
         exactly 0 and 1.
     random_state : int, Generator, RandomState or None
-        Shuffles the folds.
+        Deals the folds; None deals them the same way every time.
 
     Attributes
     ----------

@@ -144,7 +144,8 @@ class UUClassifier(UnlabeledClassifier):
         (negative, positive) labels that `predict` returns; (0, 1) by default, or the set labels if the set priors are
         exactly 0 and 1.
     random_state : int, Generator, RandomState or None
-        Seeds the estimator, where it takes a seed and has none, and shuffles the folds.
+        Seeds the estimator, where it takes a seed and has none, and deals the folds; None deals them the same way
+        every time.
 
     Attributes
     ----------
