@@ -344,7 +344,7 @@ def stopping(options: argparse.Namespace) -> None:
 
 
 def cifar(options: argparse.Namespace) -> None:
-    setting = Setting("cifar", (0.9, 0.1), (25_000, 25_000), 0.6)
+    setting = Setting("cifar", (0.9, 0.1), (25_000, 22_000), 0.6)
     X, y, X_test, y_test = data.images("cifar")
     draw = drawn(y, setting, 1)[0]
 

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from uulearn.datasets import NAMES
+from uulearn.datasets.loading import BY_NAME
 from uulearn.paper.methods import LOAD, METHODS
 from uulearn.paper.networks import recipe_of
 from uulearn.paper.runner import plan
@@ -153,3 +154,20 @@ def test_nothing_left():
     """A method that runs on none of the named data sets leaves nothing."""
     with pytest.raises(ValueError, match="methods and datasets must leave something of table-3 to run"):
         plan(SPECS["table-3"], "cpu", methods=["psvm"], datasets=["mnist"])
+
+
+def test_no_set_asks_for_more_than_a_class_has():
+    """Two sets may share rows where a class runs out, but no set holds a row twice."""
+    for spec in SPECS.values():
+        for cell in spec.cells:
+            if cell.data == "gauss" or cell.shares is None or cell.sizes is None:
+                continue
+            source = BY_NAME[cell.data]
+            counts = source.forms[0].splits[0].counts
+            positive = sum(n for label, n in counts.items() if label in source.positive)
+            share = positive / sum(counts.values())
+            rows = cell.subsample or source.draw or sum(counts.values())
+            prior = cell.prior if cell.subsample else share
+            for theta, size in zip(cell.shares, cell.sizes, strict=True):
+                assert theta * size <= rows * prior + 1, (spec.name, cell)
+                assert (1 - theta) * size <= rows * (1 - prior) + 1, (spec.name, cell)

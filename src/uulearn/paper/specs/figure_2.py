@@ -62,7 +62,8 @@ SVHN = (
 )
 CIFAR = (
     Cell("cifar10", SUPERVISED, 0.60, paper=row("small-pn oracle", "12.53 (0.69) & 9.26 (0.41)")),
-    Cell("cifar10", METHODS, 0.60, (0.9, 0.1), (25_000, 25_000), paper=row(NAMES, "18.58 (1.30) & 10.97 (0.91) *")),
+    # The poor set of 25,000 would need 22,500 negative rows, of which there are 20,000.
+    Cell("cifar10", METHODS, 0.60, (0.9, 0.1), (22_000, 22_000), paper=row(NAMES, "18.58 (1.30) & 10.97 (0.91) *")),
     Cell("cifar10", METHODS, 0.60, (0.8, 0.2), (25_000, 25_000), paper=row(NAMES, "14.59 (1.05) & 11.64 (0.54) *")),
 )
 FEW = Limit(draws=1, epochs=6, changes={"learning_rate": 1e-3})
