@@ -42,7 +42,7 @@ from uulearn.nn.rows import as_rows
 from uulearn.nn.watch import Watch
 from uulearn.refinement import split
 from uulearn.risk import Columns, get_correction, posterior_weights, row_weights
-from uulearn.sets import Sets, match_sets
+from uulearn.sets import Sets, at_pooled_prior, match_sets
 
 TEMPORARY = Path("uulearn-runs")
 HELD_BACK = 10_000
@@ -87,6 +87,12 @@ SKEWED = [Setting(name, (0.9, 0.4), (24_000, 12_000), 0.2) for name in PRIORS]
 def uu(draw: Draw) -> tuple[Columns, np.ndarray]:
     """The weights of the paper's Theorem 2."""
     return row_weights(draw.sets), draw.sets.index
+
+
+def at_pooled(draw: Draw) -> tuple[Columns, np.ndarray]:
+    """Those weights for the share of positives among all rows of the draw."""
+    sets = at_pooled_prior(draw.sets)
+    return row_weights(sets), sets.index
 
 
 def naive(draw: Draw) -> tuple[Columns, np.ndarray]:
@@ -187,7 +193,9 @@ class Bench:
         parts = [(draw, fold) for draw in draws for fold in split(draw.sets, folds, None, draw.seed)]
         seconds = 0.0
         for turn in range(rounds):
-            members = [_member(draw.take(kept), method) for draw, (kept, _) in parts]
+            # What the first networks are for is to rank, as in the estimator: at the pooled prior with less noise.
+            first = at_pooled if turn == 0 and method is uu else method
+            members = [_member(draw.take(kept), first) for draw, (kept, _) in parts]
             networks = self.train(members, f"folds {turn + 1}")
             seconds += sum(record["seconds"] for record in self.history)
             scores = {draw.seed: np.empty(len(draw.rows)) for draw in draws}

@@ -289,3 +289,33 @@ def test_perfect_scores_give_labels():
     sets = match_sets([1, 1, 0, 0], (0, 1), 0.3)
     q = posterior(np.array([-3.0, 3.0, -3.0, 3.0]), sets.share)
     assert np.array(posterior_weights(q, sets)) == pytest.approx(np.array([[0.15, 0.15, 0, 0], [0, 0, 0.35, 0.35]]))
+
+
+def test_first_models_are_for_the_folds_alone():
+    """They score the folds before the first round; what is handed out, and any later round, never is one of them."""
+    sets = match_sets(["U"] * 6 + ["V"] * 6, {"U": 0.9, "V": 0.4}, 0.3)
+    calls = []
+
+    def trained(name):
+        def train(parts):
+            calls.append((name, len(parts)))
+            return [name for _ in parts]
+
+        return train
+
+    def score(model, rows):
+        return np.where(sets.index[rows] == 0, 1.0, -1.0)
+
+    steps = Steps(trained("start"), trained("again"), score, trained("first"))
+    for rounds, expected in (
+        (0, [("start", 1)]),
+        (1, [("first", 3), ("again", 1)]),
+        (2, [("first", 3), ("again", 3), ("again", 1)]),
+    ):
+        calls.clear()
+        refine(steps, sets, rounds, lambda: split(sets, 3, None, seed=0), scores_needed=False)
+        assert calls == expected
+    calls.clear()
+    refine(steps, sets, "auto", lambda: split(sets, 3, None, seed=0), scores_needed=False)
+    assert calls[0] == ("first", 2)
+    assert ("start", 1) in calls

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from uulearn.priors import Priors
-from uulearn.sets import generator, make_unlabeled_sets, match_sets, row_weight
+from uulearn.priors import ClosePriorsWarning, Priors, Uncertain
+from uulearn.sets import at_pooled_prior, generator, make_unlabeled_sets, match_sets, row_weight
 
 
 class TestMatch:
@@ -214,3 +214,14 @@ class TestOverlap:
             for overlap in ("raise", "allow")
         ]
         assert draws[0] == draws[1]
+
+
+def test_pooled_prior():
+    """The target becomes the share of positives among all rows, by weight; all else stays, and no warning comes twice."""
+    with pytest.warns(ClosePriorsWarning):
+        sets = match_sets([0, 0, 1, 1], (Uncertain(0.52, 0.1), 0.48), 0.1, [1, 2, 0, 1])
+    pooled = at_pooled_prior(sets)
+    assert pooled.priors.prior == pytest.approx(0.75 * 0.52 + 0.25 * 0.48)
+    assert pooled.priors.stated[0] == sets.priors.stated[0]
+    assert pooled.index is sets.index
+    assert pooled.weight is sets.weight

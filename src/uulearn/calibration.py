@@ -251,7 +251,7 @@ def _gathered(z: Floats, sets: Sets) -> tuple[Floats, Sets]:
     cell = np.empty(len(z), dtype=np.intp)
     cell[np.argsort(z)] = np.arange(len(z)) * CELLS // len(z)
     where = sets.index * CELLS + cell
-    mass = np.bincount(where, sets.weight)
+    mass = np.asarray(np.bincount(where, sets.weight), dtype=np.float64)
     kept = np.flatnonzero(mass)
     mean = np.bincount(where, sets.weight * z)[kept] / mass[kept]
     return mean, Sets(sets.priors, sets.labels, kept // CELLS, mass[kept])

@@ -40,6 +40,8 @@ class Steps(Generic[M]):
         train([(rows, columns), ...]) -> models, one trained on each selection with its non-negative columns.
     score : callable
         score(model, rows) -> scores of these rows.
+    first : callable, optional
+        As `start`, for models whose scores are only calibrated: those of the folds before the first round.
 
     All folds are asked for at once, for models that are quicker trained together.
     """
@@ -47,6 +49,7 @@ class Steps(Generic[M]):
     start: Callable[[list[Rows]], list[M]]
     train: Callable[[list[tuple[Rows, Columns]]], list[M]]
     score: Callable[[M, Rows], Floats]
+    first: Callable[[list[Rows]], list[M]] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,9 @@ def _judge(steps: Steps[M], sets: Sets, folds: list[Fold]) -> tuple[int, tuple[f
 def _trainers(steps: Steps[M], sets: Sets, rows: Rows, folds: list[Fold], rounds: int) -> list[Trainer[M]]:
     """How to train after 0, 1, ... rounds that see nothing but `rows`."""
     trainers: list[Trainer[M]] = [steps.start]
-    for _ in range(rounds):
-        trainers.append(_retrainer(steps, sets, rows, _out_of_fold(steps, trainers[-1], rows, folds)))
+    for turn in range(rounds):
+        last = trainers[-1] if turn else steps.first or steps.start
+        trainers.append(_retrainer(steps, sets, rows, _out_of_fold(steps, last, rows, folds)))
     return trainers
 
 

@@ -1,5 +1,6 @@
 """Rows and the sets they came from: matching set labels to priors, and drawing unlabeled sets from labeled data."""
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uulearn._checks import choose, floats, integer, number, quoted
-from uulearn.priors import Floats, Priors
+from uulearn.priors import ClosePriorsWarning, Floats, Priors
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,26 @@ class Sets:
     def take(self, rows: NDArray[Any]) -> "Sets":
         """The same sets, of some of the rows."""
         return Sets(self.priors, self.labels, self.index[rows], self.weight[rows])
+
+
+def at_pooled_prior(sets: Sets) -> Sets:
+    """The same rows, with the share of positives among all of them as the target prior.
+
+    A flexible model for it ranks rows as well as one for any other target. It lies between the shares of the sets, so
+    the risk is convex where it can be, and for a target further off the weights are larger, and so is their noise.
+
+    Examples
+    --------
+    >>> at_pooled_prior(match_sets(["U", "V"], {"U": 0.75, "V": 0.25}, 0.1)).priors.prior
+    0.5
+    """
+    priors = sets.priors
+    pooled = float(np.clip(sets.sizes @ priors.shares / sets.sizes.sum(), 0.01, 0.99))  # wrong shares may be anywhere
+    named = dict(zip(priors.labels, priors.stated[0], strict=True))
+    loose = priors.allow_out_of_range
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClosePriorsWarning)  # it has been said of the stated target
+        return Sets(Priors(named, prior=pooled, allow_out_of_range=loose), sets.labels, sets.index, sets.weight)
 
 
 def match_sets(

@@ -16,7 +16,7 @@ from uulearn.metrics import Report, error, evaluate_sets
 from uulearn.priors import Priors
 from uulearn.refinement import Steps, check_rounds, refine, split
 from uulearn.risk import Columns, row_weights
-from uulearn.sets import Sets, generator, match_sets, rematch_sets
+from uulearn.sets import Sets, at_pooled_prior, generator, match_sets, rematch_sets
 
 Weighting = Callable[[Sets], Columns]
 UNKNOWN = "unknown"
@@ -167,6 +167,9 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         def start(parts: list[NDArray[np.intp]]) -> list[Any]:
             return self._start_each(Z, sets, parts, weighting)
 
+        def first(parts: list[NDArray[np.intp]]) -> list[Any]:
+            return self._start_each(Z, at_pooled_prior(sets), parts, weighting)
+
         def train(parts: list[tuple[NDArray[np.intp], Columns]]) -> list[Any]:
             return self._train_each(Z, sets, parts)
 
@@ -176,7 +179,7 @@ class UnlabeledClassifier(ClassifierMixin, FixedTarget):
         scale_needed = not linked and self._cross_fits_scale and self._probability(np.zeros(1)) is None
         seed = 0 if self.random_state is None else int(rng.integers(2**31))
         result = refine(
-            Steps(start, train, score),
+            Steps(start, train, score, first if weighting is row_weights else None),
             sets,
             rounds,
             lambda: split(sets, self.cv, groups, seed),
