@@ -304,7 +304,8 @@ def house(options: argparse.Namespace) -> None:
     plan = [(setting, "uu", 2) for setting in SYMMETRIC]
     for setting in SKEWED:
         plan += [(setting, "uu", 2), *((setting, method, 0) for method in ("naive", "ccn", "oracle", "uu"))]
-    plan += [(setting, method, 0) for setting in SYMMETRIC for method in ("oracle", "uu")]
+    if not options.skewed:
+        plan += [(setting, method, 0) for setting in SYMMETRIC for method in ("oracle", "uu")]
     for setting, method, refine in plan[:: -1 if options.backwards else 1]:
         measure("house", setting, recipe, options.draws or 10, method=method, refine=refine)
 
@@ -402,6 +403,7 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int)
     parser.add_argument("--only", type=float, nargs="*", default=[], help="only settings with this theta")
     parser.add_argument("--backwards", action="store_true", help="house from its end, beside another process")
+    parser.add_argument("--skewed", action="store_true", help="house without the plain symmetric settings")
     parser.add_argument("--epochs", type=int, default=20, help="of cifar")
     parser.add_argument("--settings", type=int, default=3, help="how many of the settings of development")
     arguments = parser.parse_args()

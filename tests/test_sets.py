@@ -217,7 +217,7 @@ class TestOverlap:
 
 
 def test_pooled_prior():
-    """The target becomes the share of positives among all rows, by weight; all else stays, and no warning comes twice."""
+    """The target becomes the share of positives among all rows, by weight; all else stays as it was."""
     with pytest.warns(ClosePriorsWarning):
         sets = match_sets([0, 0, 1, 1], (Uncertain(0.52, 0.1), 0.48), 0.1, [1, 2, 0, 1])
     pooled = at_pooled_prior(sets)
