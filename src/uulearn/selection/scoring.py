@@ -36,7 +36,7 @@ def likelihood_score(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayL
     >>> truth = rng.integers(0, 2, 4000)
     >>> X = rng.normal(size=(4000, 2)) + 2 * truth[:, None]
     >>> rows, sets, _ = make_unlabeled_sets(X, truth, (0.9, 0.4), (1500, 800), random_state=0)
-    >>> clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3)
+    >>> clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3, calibrate=False)
     >>> GridSearchCV(clf, {"C": [1e-4, 1.0]}, scoring=likelihood_score).fit(rows, sets).best_params_
     {'C': 1.0}
     """
@@ -91,7 +91,7 @@ def choose_near(cv_results: Mapping[str, Any]) -> int:
     >>> truth = rng.integers(0, 2, 4000)
     >>> X = rng.normal(size=(4000, 2)) + 2 * truth[:, None]
     >>> rows, sets, _ = make_unlabeled_sets(X, truth, (0.9, 0.4), (1500, 800), random_state=0)
-    >>> clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3)
+    >>> clf = UULinearClassifier(set_priors=(0.9, 0.4), prior=0.3, calibrate=False)
     >>> search = GridSearchCV(clf, {"C": [1e-4, 1.0]}, scoring=search_scores, refit=choose_near)
     >>> search.fit(rows, sets).best_params_
     {'C': 1.0}

@@ -71,8 +71,8 @@ class UUSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> search = UUSearch(candidates, random_state=0).fit(rows, sets)
     >>> search.ranking_
     classifier        near   error (standard error)  excess (standard error)
-    kernel         -0.2576  0.0190 (0.0150)         +0.0000 (0.0000)
-    line               inf  0.5345 (0.0206)         +0.5155 (0.0251)
+    kernel         -0.2606  0.0274 (0.0154)         +0.0000 (0.0000)
+    line               inf  0.4024 (0.0164)         +0.3750 (0.0200)
     >>> search.predict([[0.0, 0.0], [2.0, 2.0]])
     array([1, 0])
     """

@@ -120,13 +120,13 @@ def sensitivity(
     >>> clf = UULinearClassifier(set_priors=(0.8, 0.3), prior=0.3)
     >>> sensitivity(clf, rows, sets, factors=[0.8, 1.2], random_state=0)
     change                 flipped   error  excess (standard error)  believed error
-    none                    0.0000  0.0820  +0.0000 (0.0000)                0.0820
-    set priors x 0.8        0.0583  0.0913  +0.0093 (0.0086)                0.0365
-    set priors x 1.2        0.0137  0.0840  +0.0020 (0.0044)                0.1240
-    high x 0.8, low x 1.2   0.0993  0.1176  +0.0356 (0.0115)               -0.1812
-    high x 1.2, low x 0.8   0.1017  0.1058  +0.0238 (0.0110)                0.2029
-    prior x 0.8             0.0183  0.0851  +0.0031 (0.0049)                0.0766
-    prior x 1.2             0.0180  0.0850  +0.0030 (0.0050)                0.0893
+    none                    0.0000  0.0850  +0.0000 (0.0000)                0.0850
+    set priors x 0.8        0.0087  0.0893  +0.0043 (0.0036)                0.0302
+    set priors x 1.2        0.0123  0.0849  -0.0001 (0.0041)                0.1240
+    high x 0.8, low x 1.2   0.0370  0.0811  -0.0039 (0.0070)               -0.2272
+    high x 1.2, low x 0.8   0.0480  0.0866  +0.0016 (0.0080)                0.1954
+    prior x 0.8             0.0237  0.0859  +0.0009 (0.0056)                0.0773
+    prior x 1.2             0.0160  0.0858  +0.0009 (0.0047)                0.0899
     """
     if not isinstance(refit, bool):
         raise TypeError(f"refit must be True or False; got {refit!r}. False takes the fitted estimator as it is.")
