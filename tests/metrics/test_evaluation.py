@@ -316,7 +316,7 @@ def simulated(sizes, shares, seed):
     found = {name: np.empty((DRAWS, 4)) for name in TRUE}
     for draw in range(DRAWS):
         positive = rng.random(len(y)) < sets.share
-        report = evaluate_sets(sets, np.where(positive, 1.0, -1.0) + rng.normal(size=len(y)))
+        report = evaluate_sets(sets, np.where(positive, 1.0, -1.0) + rng.normal(size=len(y)), metrics=TRUE)
         for name, rows in found.items():
             estimate = report[name]
             rows[draw] = estimate.value, estimate.standard_error, estimate.low, estimate.high
@@ -360,7 +360,8 @@ def test_coverage_with_groups():
     for _ in range(DRAWS):
         positive = rng.random(800) < np.array([0.9, 0.4])[y]
         z = (np.where(positive, 1.0, -1.0) + rng.normal(size=800))[rows]
-        reports = (evaluate(y[rows], scores=z, set_priors=(0.9, 0.4), prior=0.3, groups=g) for g in (rows, None))
+        options = {"scores": z, "set_priors": (0.9, 0.4), "prior": 0.3, "metrics": "error"}
+        reports = (evaluate(y[rows], groups=groups, **options) for groups in (rows, None))
         covered.append([report.error.low <= TRUE["error"] <= report.error.high for report in reports])
     named, unnamed = np.mean(covered, axis=0)
     assert named == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / DRAWS))
