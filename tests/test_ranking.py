@@ -4,6 +4,7 @@ from sklearn.metrics import roc_auc_score
 
 from uulearn import class_auc, metrics
 from uulearn.metrics import Estimate
+from uulearn.priors import Uncertain
 
 
 def test_equals_the_label_free_auc():
@@ -48,3 +49,11 @@ def test_refusals(arguments, sentence):
     """What is no AUC, or no two sets, is refused."""
     with pytest.raises(ValueError, match=sentence):
         class_auc(*arguments)
+
+
+def test_uncertain_shares():
+    """The errors of the shares widen it: by the delta method of 1/2 + (AUC - 1/2) / (theta - theta')."""
+    given = Estimate(0.7, 0.01, 0.68, 0.72)
+    found = class_auc(given, (Uncertain(0.9, 0.05), Uncertain(0.4, 0.05)))
+    assert found.standard_error == pytest.approx(np.hypot(0.02, 0.8 * np.hypot(0.05, 0.05)))
+    assert found.high - found.value == pytest.approx(2 * found.standard_error)

@@ -319,3 +319,10 @@ def test_first_models_are_for_the_folds_alone():
     refine(steps, sets, "auto", lambda: split(sets, 3, None, seed=0), scores_needed=False)
     assert calls[0] == ("first", 2)
     assert ("start", 1) in calls
+
+
+@pytest.mark.parametrize("folds", [[], list(KFold(3).split(np.zeros(N + 30)))], ids=["none", "of more rows"])
+def test_folds_of_other_rows_are_refused(folds):
+    """In a sentence that names both."""
+    with pytest.raises(ValueError, match=f"cv must give folds of these {N} rows; got {len(folds)} folds"):
+        split(SETS, folds, None, 0)

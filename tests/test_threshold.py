@@ -152,3 +152,24 @@ def test_refusals(options, kind, sentence):
     """A wish that is unclear or cannot be met is refused."""
     with pytest.raises(kind, match=sentence):
         choose_threshold(SETS, **{"scores": SCORES, **PRIORS, **options})
+
+
+def test_rows_of_weight_zero_are_absent():
+    """For every kind of wish."""
+    rng = np.random.default_rng(0)
+    y, weight = np.repeat([0, 1], 500), np.arange(1000) % 2
+    scores = np.where(rng.random(1000) < np.array([0.4, 0.9])[y], 1.0, -1.0) + rng.normal(size=1000)
+    kept = weight > 0
+    given = {"set_priors": (0.4, 0.9), "prior": 0.3}
+    for wish in ({"costs": (1, 1)}, {"recall": 0.8}, {"precision": 0.6}):
+        whole = choose_threshold(y, scores, sample_weight=weight, **given, **wish)
+        assert whole.threshold == choose_threshold(y[kept], scores[kept], **given, **wish).threshold
+
+
+def test_the_ranking_is_of_the_scores():
+    """Where nobody is best called positive, the AUC is still that of the scores."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 500)
+    scores = np.where(rng.random(1000) < np.array([0.4, 0.9])[y], 1.0, -1.0) + rng.normal(size=1000)
+    cut = choose_threshold(y, scores, set_priors=(0.4, 0.9), prior=0.3, costs=(1000, 1e-3))
+    assert cut.report.auc.value > 0.8

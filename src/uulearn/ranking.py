@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from uulearn._checks import number
 from uulearn.metrics import Estimate
 from uulearn.priors import Priors
@@ -50,4 +52,10 @@ def class_auc(set_auc: Any, set_priors: Any) -> Estimate:
         )
     apart = priors.theta - priors.theta_prime
     value, low, high = (0.5 + (end - 0.5) / apart for end in (given.value, given.low, given.high))
-    return Estimate(value, given.standard_error / apart, low, high)
+    error = given.standard_error / apart
+    if np.any(priors.standard_errors):
+        wider = float(np.hypot(error, (value - 0.5) / apart * np.sqrt(np.sum(priors.standard_errors**2))))
+        # The interval grows as its standard error does.
+        low, high = (value + (end - value) * wider / error for end in (low, high))
+        error = wider
+    return Estimate(value, error, low, high)

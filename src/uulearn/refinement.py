@@ -226,6 +226,12 @@ def split(sets: Sets, cv: Any, groups: ArrayLike | None, seed: int) -> list[Fold
             raise TypeError(
                 f"cv must be a number of folds, a splitter, or (train, test) pairs of row numbers; got {cv!r}."
             ) from None
+        numbers = np.concatenate([np.ravel(part) for fold in folds for part in fold] or [np.array([-1])])
+        if numbers.min() < 0 or numbers.max() >= len(rows):
+            raise ValueError(
+                f"cv must give folds of these {len(rows)} rows; got {len(folds)} folds with row numbers from "
+                f"{numbers.min()} to {numbers.max()}. Make them for these rows."
+            )
         if any(len(np.intersect1d(*fold)) for fold in folds):
             raise ValueError(
                 "cv must keep the train and test rows of a fold apart; got rows in both. Use a KFold-like splitter."

@@ -138,7 +138,7 @@ def rematch_sets(y: NDArray[Any], labels: NDArray[Any], priors: Priors, sample_w
     array([0.1, 0.9, 0.1])
     """
     weight = row_weight(sample_weight, len(y))
-    present = np.unique(y[weight > 0])
+    present = kinds(y[weight > 0])
     unknown = np.setdiff1d(present, labels)
     if len(unknown):
         raise ValueError(

@@ -123,11 +123,13 @@ def plan(
 
         n_k is proportional to abs(u_k) sqrt(m_k (1 - m_k))
 
+    The priors count as exact: what `Uncertain` ones add to a standard error, no number of rows takes away.
+
     Parameters
     ----------
     priors : Priors
     standard_error : float
-    metric : {"error", "balanced_error", "tpr", "fpr", "precision", "recall", "f1"}, default="error"
+    metric : {"error", "balanced_error", "tpr", "fpr", "precision", "recall", "f1", ...}, default="error"
     split : {"best", "equal"} or array-like of shape (n_sets,), default="best"
         Sizes of the sets in relation to each other. Of more than two sets the best split draws from two: the
         u_k obey two linear conditions, and a linear program has a solution at a corner.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from uulearn._checks import floats, number
 from uulearn.metrics import Report, evaluate_sets
+from uulearn.metrics.definitions import OF_RATES
 from uulearn.priors import Floats
 from uulearn.risk import row_weights
 from uulearn.sets import Sets, match_sets
@@ -95,6 +96,9 @@ def choose_threshold(
             f"scores must be one finite number for each of {len(sets.index)} rows; got an array of shape {z.shape}"
             f"{'' if np.all(np.isfinite(z)) else ' with NaN or infinity'}. Score the rows that y names."
         )
+    if not np.all(sets.weight > 0):
+        seen = np.flatnonzero(sets.weight > 0)
+        z, sets, groups = z[seen], sets.take(seen), None if groups is None else np.asarray(groups)[seen]
     cuts, hit, alarm = falling_rates(z, sets)
     pi = sets.priors.prior
     if wish == "costs":
@@ -103,7 +107,9 @@ def choose_threshold(
         threshold = float(cuts[best[len(best) // 2]])
     else:
         threshold = _required(wish, value, margin, cuts, (hit, alarm), z, sets, groups)
-    return Cut(threshold, evaluate_sets(sets, z - threshold, groups=groups))
+    cut = evaluate_sets(sets, np.where(z > threshold, 1.0, -1.0), groups=groups, metrics=OF_RATES)
+    order = evaluate_sets(sets, z, groups=groups, metrics=("auc", "average_precision"))
+    return Cut(threshold, Report({**cut, **order}, cut.confidence, cut.contradictions))
 
 
 def falling_rates(scores: Floats, sets: Sets) -> tuple[Floats, Floats, Floats]:
@@ -182,7 +188,8 @@ def _required(
     best = float(found[inner].max(initial=0.0)) if not quantile else -np.inf
     # A bound moves slowly along the cuts, so that a few hundred of them are as good as all.
     for place in order[:: max(1, len(order) // 300)]:
-        estimate = evaluate_sets(sets, z - cuts[place], groups=groups, metrics=wish)[wish]
+        called = np.where(z > cuts[place], 1.0, -1.0)
+        estimate = evaluate_sets(sets, called, groups=groups, metrics=wish)[wish]
         bound = estimate.value - quantile * estimate.standard_error if quantile else value
         if bound >= value:
             return float(cuts[place])

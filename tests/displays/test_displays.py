@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from roster import blobs
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from uulearn import UULinearClassifier
+from uulearn import UULinearClassifier, UUSearch
 from uulearn.displays import (
     CalibrationDisplay,
     HistogramDisplay,
@@ -173,3 +174,18 @@ def test_many_sets():
     y = np.repeat(np.arange(8), 100)
     display = HistogramDisplay.from_scores(y, rng.normal(size=800), set_priors=np.linspace(0.1, 0.9, 8))
     assert display.ax_[0].get_legend() is None
+
+
+def test_what_a_search_has_found():
+    """Its best estimator is drawn, by a search of this library or of scikit-learn."""
+    for search in (UUSearch([CLF]), GridSearchCV(CLF, {"C": [1.0]})):
+        assert ROCDisplay.from_estimator(search.fit(X, SETS), X, SETS).curve.area.value > 0.5
+
+
+def test_a_set_of_no_weight():
+    """It is as good as absent, as in `evaluate`."""
+    y = np.concatenate([SETS[:-50], np.repeat(2, 50)])
+    clf = UULinearClassifier(set_priors=(0.9, 0.4, 0.5), prior=0.3).fit(X, y)
+    weight = (y < 2).astype(float)
+    area = ROCDisplay.from_estimator(clf, X, y, sample_weight=weight).curve.area.value
+    assert area == pytest.approx(ROCDisplay.from_estimator(clf, X[y < 2], y[y < 2]).curve.area.value, abs=1e-3)

@@ -64,3 +64,13 @@ def test_refusals(case):
     given, options, words = REFUSALS[case]
     with pytest.raises(ValueError, match=words):
         priors_from_labels(*given, **options)
+
+
+@pytest.mark.parametrize(
+    ("y", "labels", "name"),
+    [(["A", "A", "B"], [1, np.nan, 1], "labels"), ([0, 1, np.nan], [1, 0, 1], "y"), (["A", None, "B"], [1, 0, 1], "y")],
+)
+def test_missing_names_are_refused(y, labels, name):
+    """A row without a label is not a negative one."""
+    with pytest.raises(ValueError, match=f"{name} must name .* for every row; got NaN or None"):
+        priors_from_labels(np.array(y, dtype=object if None in y else None), labels)

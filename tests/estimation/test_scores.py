@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_matrix, issparse
+from scipy.sparse import coo_matrix, csr_matrix, issparse
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from uulearn.estimation.scores import cross_fit, log_odds, table, unknown_sets
 from uulearn.refinement import split
@@ -72,3 +74,28 @@ def test_unknown_sets():
     sets = unknown_sets(["b", "a", "c", "b"], [1, 2, 0, 1])
     assert sets.labels.tolist() == ["a", "b"]
     assert sets.sizes.tolist() == [2, 2]
+
+
+def test_folds_of_uneven_groups():
+    """Folds that train on other proportions of the sets leave no trace: nobody knows the set, so all odds are alike."""
+    up, groups = np.repeat([True, False], [300, 100]), np.repeat([0, 1, 2, 3, 4], [200, 100, 40, 30, 30])
+    folds = [(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in range(5)]
+    noise = np.zeros((400, 1))
+    found, new = cross_fit(LogisticRegression(), noise, up, np.ones(400), folds, 0, noise[:3])
+    np.testing.assert_allclose(found, 0.75, atol=1e-3)
+    np.testing.assert_allclose(new, 0.75, atol=1e-3)
+
+
+def test_weights_reach_the_last_step():
+    """Of a pipeline."""
+    weight = RNG.uniform(0.5, 2, 400)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    found, _ = cross_fit(model, X, UP, weight, FOLDS, 0)
+    plain, _ = cross_fit(model, X, UP, np.ones(400), FOLDS, 0)
+    assert not np.allclose(found, plain)
+
+
+def test_sparse_rows_have_a_classifier():
+    """The default reads them."""
+    found, _ = cross_fit(None, csr_matrix(X), UP, SETS.weight, FOLDS, 0)
+    assert np.all((found >= 0) & (found <= 1))

@@ -150,6 +150,12 @@ class TestCalibrationError:
         values = [self.found(300, (0.8, 0.4), 1, seed).value for seed in range(20)]
         assert np.mean(values) < 0.08
 
+    def test_interval_of_right_probabilities(self):
+        """Where nothing is wrong, the interval says so: its lower end is 0 in 18 of 20 draws or more."""
+        found = [self.found(1000, (0.9, 0.4), 1, seed) for seed in range(20)]
+        assert sum(one.low == 0 for one in found) >= 18
+        assert np.mean([one.value for one in found]) < 0.03
+
     def test_bins_hold_equal_shares(self):
         """Fifteen, where there are scores enough."""
         y, z, _ = drawn(3000, (0.8, 0.3))
@@ -158,3 +164,11 @@ class TestCalibrationError:
         masses = [found.mass[:, part].sum() for part in calibration_bins(found)]
         assert len(masses) == 15
         assert np.ptp(masses) <= 2 * 6
+
+
+def test_no_spread_no_band():
+    """Groups that are the sets leave nothing to tell a spread from."""
+    y, z, _ = drawn(50, (0.8, 0.3))
+    curve = roc_curve(y, z, set_priors=(0.8, 0.3), groups=y)
+    assert np.isnan([curve.area.standard_error, curve.area.low]).all()
+    assert np.isfinite(curve.y).all()

@@ -21,9 +21,12 @@ def proba(z):
 
 def test_differences_of_values():
     """Each is the difference of what `evaluate` says, with costs and risks; nothing is left out but the resampled."""
-    more = {"costs": (1, 5), "loss": ["sigmoid", "logistic"]}
-    found = compare(Y, proba(GOOD), proba(WORSE), proba=True, **more, **OPTIONS)
-    one, other = (evaluate(Y, proba=proba(z), resamples=2, **more, **OPTIONS) for z in (GOOD, WORSE))
+    more = {"costs": (1, 5), **OPTIONS}
+    found = {**compare(Y, proba(GOOD), proba(WORSE), proba=True, **more)}
+    found |= compare(Y, GOOD, WORSE, metrics=(), loss=["sigmoid", "logistic"], **more)
+    one, other = (
+        evaluate(Y, scores=z, proba=proba(z), resamples=2, loss=["sigmoid", "logistic"], **more) for z in (GOOD, WORSE)
+    )
     assert set(found) == {*NAMES, "cost", "sigmoid_risk", "logistic_risk"} - set(RESAMPLED)
     for name, estimate in found.items():
         assert estimate.value == pytest.approx(one[name].value - other[name].value, abs=1e-12), name

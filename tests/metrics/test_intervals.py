@@ -75,3 +75,24 @@ class TestContradictions:
         assert "tpr 1.6250" in str(report)
         right = evaluate(y, scores=np.where(truth, 1.0, -1.0), set_priors=(0.95, 0.05), prior=0.3, resamples=2)
         assert right.contradictions == ()
+
+
+class TestRounding:
+    """A sum that is 0 or 1 but for its last digits is that."""
+
+    @pytest.mark.parametrize("shares", [(0.2, 0.7), (0.3, 0.8), (0.4, 0.9), (0.4, 0.9, 0.5)])
+    def test_a_ratio_of_nothing(self, shares):
+        """Nobody is predicted negative: the negative predictive value is not a number, and says so."""
+        y = np.arange(4000) % len(shares)
+        name = "negative_predictive_value"
+        found = evaluate(y, scores=2 * np.ones(4000), set_priors=shares, prior=0.3, metrics=name)[name]
+        assert np.isnan([found.value, found.standard_error, found.low, found.high]).all()
+
+    def test_no_contradiction(self):
+        """Everybody is predicted positive, and block sums of weights differ from whole ones."""
+        rng = np.random.default_rng(0)
+        options = {"set_priors": (0.4, 0.9), "prior": 0.3, "metrics": ["tpr", "fpr"]}
+        report = evaluate(
+            rng.integers(0, 2, 300_000), scores=np.ones(300_000), sample_weight=rng.random(300_000), **options
+        )
+        assert report.contradictions == ()

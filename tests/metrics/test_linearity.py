@@ -68,3 +68,21 @@ def test_scale_and_duplicates():
     rows = np.tile(np.arange(len(y)), 2)
     grouped = check_linearity(y[rows], scores[rows], groups=rows, **options)
     assert grouped.statistic == pytest.approx(whole.statistic)
+
+
+def test_units_of_columns():
+    """A column that violates the line is found beside one in units a hundred million times as large."""
+    y, scores = drawn(np.random.default_rng(5), n=2000, shift=0.5)
+    clean = drawn(np.random.default_rng(6), n=2000)[1]
+    options = {"set_priors": SHARES}
+    apart = check_linearity(y, np.column_stack([clean, scores]), **options)
+    scaled = check_linearity(y, np.column_stack([1e4 * clean, 1e-4 * scores]), **options)
+    assert (scaled.statistic, scaled.degrees_of_freedom) == pytest.approx((apart.statistic, 4))
+    np.testing.assert_allclose(scaled.means, apart.means * [1e4, 1e-4])
+
+
+def test_one_group_a_set_is_refused():
+    """Its spread is unknown."""
+    y, scores = drawn(np.random.default_rng(7))
+    with pytest.raises(ValueError, match=r"groups \(or rows\) must be two or more in every set"):
+        check_linearity(y, scores, groups=y, set_priors=SHARES)

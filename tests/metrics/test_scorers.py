@@ -17,7 +17,7 @@ PRIORS = {"set_priors": (0.9, 0.4), "prior": 0.3}
 def test_values(name):
     """A scorer gives the metric of `evaluate`, negated where less is better."""
     clf = UULinearClassifier(loss="logistic", **PRIORS).fit(X, SETS)
-    report = evaluate(SETS, scores=clf.decision_function(X), proba=clf.predict_proba(X), resamples=2, **PRIORS)
+    report = evaluate(SETS, scores=clf.decision_function(X), proba=clf.predict_proba(X), **PRIORS)
     one = scorer(name)
     smaller_is_better = name in ("error", "balanced_error", "fpr", "log_loss", "brier", "calibration_error")
     assert one.sign == (-1 if smaller_is_better else 1)
@@ -64,3 +64,13 @@ def test_cross_validation():
     """A scorer is all that `cross_val_score` needs."""
     found = cross_val_score(UULinearClassifier(**PRIORS), X, SETS, scoring=scorer("tpr"), cv=3)
     assert np.all(found > 0.5)
+
+
+def test_rows_that_do_not_fit_are_refused():
+    """As by `score`: of another length, or of a classifier that does not know its priors."""
+    clf = UULinearClassifier(**PRIORS).fit(X, SETS)
+    with pytest.raises(ValueError, match="X and y must have the same number of rows"):
+        scorer("error")(clf, X, SETS[5:])
+    ranks = UULinearClassifier(set_priors="unknown", prior=None).fit(X, SETS)
+    with pytest.raises(ValueError, match=r"scorer\('error'\) needs the shares of the sets"):
+        scorer("error")(ranks, X, SETS)

@@ -143,3 +143,11 @@ def test_refusal(refused, kind, sentence):
     """Bad input is refused in a sentence that says what is wrong and what to do."""
     with pytest.raises(kind, match=sentence):
         refused()
+
+
+@pytest.mark.filterwarnings("ignore::uulearn.priors.ClosePriorsWarning")
+def test_changes_that_make_shares_equal_are_left_out():
+    """A classifier cannot be told that the sets are alike."""
+    found = table(told={"set_priors": (0.6, 0.4), "prior": 0.5})
+    assert "high x 0.8, low x 1.2" not in found.change
+    assert "high x 1.2, low x 0.8" in found.change

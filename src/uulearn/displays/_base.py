@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uulearn.sets import rematch_sets
+
 INK, PALE = "#222222", "#8a8a8a"
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f6b7a", "#7b5ea7")
@@ -34,18 +36,15 @@ def chance(ax: Any, start: float, slope: float) -> None:
 
 def facts(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> dict[str, Any]:
     """The set priors and the target prior of a fitted classifier, as the metrics take them."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
+    while hasattr(estimator, "steps") or hasattr(estimator, "best_estimator_"):
+        estimator = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator.best_estimator_
     if not hasattr(estimator, "priors_"):
         raise TypeError(
             "estimator must be a fitted classifier trained from unlabeled sets, or a pipeline around one; got "
             f"{type(estimator).__name__}. Fit it, or give its scores to from_scores."
         )
-    stated, prior = estimator.priors_.stated
-    shares = dict(zip(estimator.set_labels_.tolist(), stated, strict=True))
-    present = set(np.unique(np.asarray(y)).tolist())
-    kept = {name: share for name, share in shares.items() if name in present}
-    return {"set_priors": kept, "prior": prior, "sample_weight": sample_weight}
+    priors = rematch_sets(np.asarray(y), estimator.set_labels_, estimator.priors_, sample_weight).priors
+    return {"set_priors": priors, "prior": priors.prior, "sample_weight": sample_weight}
 
 
 def name_of(estimator: Any, name: str | None) -> str:

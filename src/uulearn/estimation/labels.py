@@ -56,6 +56,9 @@ def priors_from_labels(
             f"labels must give the class of each row that y names the set of; got shapes {classes.shape} and "
             f"{sets.shape}. Pass the labeled rows alone, one label a row."
         )
+    for name, given, what in (("labels", classes, "a class"), ("y", sets, "a set")):
+        if any(value is None or value != value for value in given.tolist()):
+            raise ValueError(f"{name} must name {what} for every row; got NaN or None. Drop the rows without one.")
     if positive not in classes.tolist() or len(kinds(classes)) > 2:
         raise ValueError(
             f"labels must hold two classes, one of them positive={positive!r}; got {kinds(classes).tolist()[:6]!r}. "

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uulearn.calibration import shift_prior
 from uulearn.priors import Floats
 from uulearn.refinement import Fold
 from uulearn.sets import Sets, kinds, match_sets, row_weight
@@ -43,6 +44,18 @@ def unknown_sets(y: ArrayLike, sample_weight: ArrayLike | None) -> Sets:
     return match_sets(values, np.linspace(0, 1, n_sets), 0.5, sample_weight)
 
 
+def counted(sets: Sets) -> Sets:
+    """The sets with weights that can be numbers of rows: those of a mean below 1, as normalised ones, are scaled to it.
+
+    Examples
+    --------
+    >>> counted(unknown_sets(["A", "B"], [0.1, 0.3])).weight
+    array([0.5, 1.5])
+    """
+    mean = float(sets.weight[sets.weight > 0].mean())
+    return sets if mean >= 1 else Sets(sets.priors, sets.labels, sets.index, sets.weight / mean)
+
+
 def table(X: Any, name: str, n_rows: int | None = None) -> Any:
     """Rows as they are, sparse ones as CSR, sequences as an array; refused where their number is wrong."""
     if hasattr(X, "tocsr"):
@@ -57,14 +70,19 @@ def table(X: Any, name: str, n_rows: int | None = None) -> Any:
     return X
 
 
-def default_classifier() -> Any:
-    """Boosted and randomised trees, averaged: the one is sharp, the other smooth at the ends that matter here."""
+def default_classifier(*, sparse: bool = False) -> Any:
+    """Boosted and randomised trees, averaged: the one is sharp, the other smooth at the ends that matter here.
+
+    Boosted ones read no sparse rows.
+    """
     from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, VotingClassifier
 
     boosted = HistGradientBoostingClassifier(
         learning_rate=0.07, max_iter=100, max_leaf_nodes=15, min_samples_leaf=40, early_stopping=False
     )
     forest = ExtraTreesClassifier(100, min_samples_leaf=5)
+    if sparse:
+        return forest
     return VotingClassifier([("boosted", boosted), ("forest", forest)], voting="soft")
 
 
@@ -78,6 +96,8 @@ def cross_fit(
     X_new: Any = None,
 ) -> tuple[Floats, Floats | None]:
     """Probability of `up` of each row, by a model that did not see it; and of new rows, by the model of each fold.
+
+    Folds of groups train on other proportions of `up` than there are; every probability is moved to those of all rows.
 
     Parameters
     ----------
@@ -98,15 +118,19 @@ def cross_fit(
     from sklearn.base import clone, is_classifier
     from sklearn.utils import _safe_indexing
 
-    model = default_classifier() if estimator is None else estimator
+    model = default_classifier(sparse=hasattr(X, "tocsr")) if estimator is None else estimator
     if isinstance(model, type) or not is_classifier(model) or not hasattr(model, "predict_proba"):
         raise TypeError(
             f"estimator must be an instance of a scikit-learn classifier with predict_proba; got {model!r}. Pass, for "
             "instance, RandomForestClassifier(min_samples_leaf=10), or wrap it in CalibratedClassifierCV."
         )
+    last, prefix = model, ""
+    while hasattr(last, "steps"):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
     takes_weight = any(
         name == "sample_weight" or parameter.kind is parameter.VAR_KEYWORD
-        for name, parameter in signature(model.fit).parameters.items()
+        for name, parameter in signature(last.fit).parameters.items()
     )
     alike = bool(np.ptp(weight[weight > 0]) == 0)
     if not alike and not takes_weight:
@@ -115,14 +139,16 @@ def cross_fit(
             "take another estimator."
         )
     out_of_fold, new = np.empty(len(up)), []
+    whole = float(np.average(up, weights=weight))
     for number, (train, test) in enumerate(folds):
         fitted = clone(model)
         unset = [key for key, value in fitted.get_params().items() if key.endswith("random_state") and value is None]
         fitted.set_params(**dict.fromkeys(unset, (seed + number) % 2**32))
         train = train[weight[train] > 0]
-        options = {} if alike else {"sample_weight": weight[train]}
+        options = {} if alike else {f"{prefix}sample_weight": weight[train]}
         fitted.fit(_safe_indexing(X, train), up[train].astype(int), **options)
-        out_of_fold[test] = fitted.predict_proba(_safe_indexing(X, test))[:, 1]
+        seen = float(np.average(up[train], weights=weight[train]))
+        out_of_fold[test] = shift_prior(fitted.predict_proba(_safe_indexing(X, test))[:, 1], seen, whole)
         if X_new is not None:
-            new.append(fitted.predict_proba(X_new)[:, 1])
+            new.append(shift_prior(fitted.predict_proba(X_new)[:, 1], seen, whole))
     return out_of_fold, np.array(new, dtype=float) if X_new is not None else None

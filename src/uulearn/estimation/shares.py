@@ -11,7 +11,7 @@ from uulearn._checks import choose, integer, number
 from uulearn.calibration import posterior
 from uulearn.estimation.ends import Likelihood, best_bin, dedpul, from_kappas, likelihood, to_kappas
 from uulearn.estimation.result import DoubtfulPriorsWarning, SetPriors
-from uulearn.estimation.scores import cross_fit, log_odds, table, unknown_sets
+from uulearn.estimation.scores import counted, cross_fit, log_odds, table, unknown_sets
 from uulearn.metrics.moments import group_index
 from uulearn.priors import Floats
 from uulearn.refinement import split
@@ -124,7 +124,7 @@ def estimate_set_priors(
     repeats = integer("n_repeats", n_repeats, low=1)
     integer("n_bootstrap", n_bootstrap, low=2)
     number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    sets = unknown_sets(y, sample_weight)
+    sets = counted(unknown_sets(y, sample_weight))
     X = table(X, "X", len(sets.index))
     up = sets.index == _position(positive_set, sets)
     rng = generator(random_state)

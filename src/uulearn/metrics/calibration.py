@@ -55,8 +55,11 @@ def calibration_error(
 ) -> Estimate:
     """Expected calibration error: how far probabilities and shares of positives are apart, a mean over bins.
 
-    The plain sum of absolute gaps counts noise as miscalibration. What noise adds is what it adds to the resamples once
-    more, and is taken off; the estimate is therefore never far below 0 and is cut there.
+    The plain sum of the absolute gaps d_b counts noise as miscalibration: with spread s_b, a gap of mu looks like
+    ``f(mu, s) = s sqrt(2 / pi) exp(-mu^2 / (2 s^2)) + mu (1 - 2 Phi(-mu / s))`` on average. What that adds is taken off
+    at ``mu_b = |d_b| sqrt(max(0, 1 - B / sum_b d_b^2 / s_b^2))``, which is 0 where all B gaps together are no larger
+    than noise. The estimate is cut at 0; the lower end of the interval leaves room for all gaps to be noise, and so is
+    on the safe side.
 
     Parameters
     ----------
@@ -65,21 +68,28 @@ def calibration_error(
     confidence : float
     resamples, bins, seed : int
     """
+    from scipy.special import ndtr
+
     starts = [part.start for part in calibration_bins(found, bins)]
 
-    def gap(shares: Floats, priors: Priors) -> float:
+    def gaps(shares: Floats, priors: Priors) -> Floats:
         positive, negative = np.array(class_coefficients(found.sets, priors)) @ shares
         each = priors.prior * positive * (1 - found.middle) - (1 - priors.prior) * negative * found.middle
-        return float(np.abs(np.add.reduceat(each, starts)).sum())
+        return np.asarray(np.add.reduceat(each, starts))
 
-    value = gap(found.shares(), found.sets.priors)
-    drawn = resampled(found, gap, resamples, seed)
-    excess = np.nan_to_num(drawn.mean() - value)
-    corrected = max(0.0, value - float(excess))
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]) - drawn.mean()
-    return Estimate(
-        corrected, float(drawn.std(ddof=1)), float(np.maximum(0.0, corrected + low)), float(corrected + high)
-    )
+    here = gaps(found.shares(), found.sets.priors)
+    size = np.abs(here)
+    drawn = resampled(found, gaps, resamples, seed, size=len(starts))
+    spread = np.maximum(drawn.std(axis=0, ddof=1), np.finfo(float).tiny)
+    signal = np.sqrt(np.fmax(0.0, 1 - len(starts) / np.sum((here / spread) ** 2))) if size.any() else 0.0
+    mu = size * signal
+    looks = spread * np.sqrt(2 / np.pi) * np.exp(-0.5 * (mu / spread) ** 2) + mu * (1 - 2 * ndtr(-mu / spread))
+    value = float(np.fmax(0.0, size.sum() - np.nansum(looks - mu)))
+    noise = np.quantile(np.abs(drawn - here).sum(axis=1), (1 + confidence) / 2)
+    totals = np.abs(drawn).sum(axis=1)
+    reach = np.quantile(totals, (1 + confidence) / 2) - totals.mean()
+    low = np.minimum(value, np.maximum(0.0, size.sum() - noise))
+    return Estimate(value, float(totals.std(ddof=1)), float(low), float(value + reach))
 
 
 def calibration_curve(

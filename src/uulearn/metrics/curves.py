@@ -144,6 +144,8 @@ def _curve(
         x_i, y_i = points(*_cumulative(found.sets, shares, priors), priors.prior)
         others[i], areas[i] = _at(x, x_i, y_i), area(x_i, y_i)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    if np.isnan(found.unit.factor).any():  # a set of one row or group has no spread
+        others[:], areas[:] = np.nan, np.nan
     low, high = np.quantile(others, tails, axis=0)
     ends = np.quantile(areas, tails)
     summary = Estimate(area(x, y), float(areas.std(ddof=1)), float(ends[0]), float(ends[1]))

@@ -158,7 +158,7 @@ def risk_of(loss: Loss) -> Metric:
 
 
 def chosen(
-    metrics: Iterable[str] | str | None, proba: bool, costs: Any = None, loss: Any = ()
+    metrics: Iterable[str] | str | None, proba: bool, costs: Any = None, loss: Any = (), *, scores: bool = True
 ) -> dict[str, Metric | None]:
     """The metrics asked for by name, in order; None stands for those of the ranking.
 
@@ -169,6 +169,8 @@ def chosen(
     proba : bool
         Whether there are probabilities.
     costs : pair or None
+    scores : bool
+        Whether there are decision values.
     loss : Loss or str, or iterable of them
         Each adds the risk under it.
     """
@@ -186,6 +188,11 @@ def chosen(
     found: dict[str, Metric | None] = {name: METRICS.get(name) for name in names}
     if costs is not None:
         found["cost"] = cost(costs)
+    if not scores and not (isinstance(loss, Sequence) and not loss):
+        raise ValueError(
+            f"loss must be that of decision values; got loss={loss!r} beside probabilities alone. Pass scores as well, "
+            "or take metrics='log_loss'."
+        )
     for each in [loss] if isinstance(loss, str | Loss) else loss:
         name = each if isinstance(each, str) else type(each).__name__.lower()
         found[f"{name}_risk"] = risk_of(get(each))

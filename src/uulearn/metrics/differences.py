@@ -117,7 +117,7 @@ def compare(
     error                -0.0999          0.0158  -0.1308 to -0.0690
     """
     number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-    found = chosen(metrics, proba, costs, loss)
+    found = chosen(metrics, proba, costs, loss, scores=not proba)
     refused = [name for name in found if name in RESAMPLED and metrics is not None]
     if refused:
         raise ValueError(

@@ -95,7 +95,7 @@ def evaluate(
     fpr                   0.1626          0.0209  0.1217 to 0.2035
     precision             0.6885          0.0288  0.6356 to 0.7493
     """
-    found = chosen(metrics, proba is not None, costs, loss)
+    found = chosen(metrics, proba is not None, costs, loss, scores=scores is not None)
     sets, scored = matched(y, scores, proba, set_priors, prior, sample_weight)
     return judge(sets, scored, found, groups=groups, confidence=confidence, resamples=resamples)
 
@@ -146,6 +146,12 @@ def judge(
     """These metrics of what a classifier says of the rows."""
     number("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     integer("resamples", resamples, low=2)
+    for one in (scored.z, scored.proba):
+        if one is not None and len(one) != len(sets.index):
+            raise ValueError(
+                f"scores and the rows of the sets must have the same length; got {len(one)} for {len(sets.index)} "
+                "rows. Score the rows that the sets are of."
+            )
     judged = _Judged(sets, scored, units(sets, groups))
     found, contradictions = {}, []
     for name, metric in metrics.items():

@@ -6,6 +6,7 @@ from uulearn.metrics.definitions import Metric, gradient
 from uulearn.metrics.estimates import Contradiction, Estimate
 from uulearn.metrics.moments import ClassMeans
 
+ROUNDING = 1e-12
 SURE = 0.01
 """Below this p-value an estimate beyond its bounds is called a contradiction."""
 
@@ -44,10 +45,13 @@ def interval(metric: Metric, means: ClassMeans, confidence: float) -> Estimate:
     if metric.bottom is None:
         return normal(value, standard_error, confidence)
     top, bottom = (gradient(part, means) for part in (metric.top, metric.bottom))
-    if bottom[0] == 0:
-        return Estimate(np.nan, np.nan, np.nan, np.nan)
     by = np.array([top[1], bottom[1]])
-    low, high = fieller((top[0], bottom[0]), by @ means.covariance @ by.T, normal_quantile(confidence))
+    covariance = by @ means.covariance @ by.T
+    if abs(bottom[0]) < ROUNDING:  # 0 but for the rounding of sums
+        value = standard_error = np.nan
+        if not covariance[1, 1] > ROUNDING**2:
+            return Estimate(np.nan, np.nan, np.nan, np.nan)
+    low, high = fieller((top[0], bottom[0]), covariance, normal_quantile(confidence))
     return Estimate(value, standard_error, low, high)
 
 
@@ -106,7 +110,7 @@ def contradiction(name: str, metric: Metric, estimate: Estimate) -> Contradictio
     """
     from scipy.special import ndtr
 
-    if metric.bottom is not None or not estimate.standard_error > 0:
+    if metric.bottom is not None or not estimate.standard_error > ROUNDING:
         return None
     low, high = metric.bounds
     bound = float(np.clip(estimate.value, low, high))

@@ -100,6 +100,15 @@ def check_linearity(
             "split a set by something that should not matter, or bring a third."
         )
     unit = units(sets, groups)
+    if np.isnan(unit.factor).any():
+        raise ValueError(
+            "groups (or rows) must be two or more in every set, or the spread of its mean is unknown; got "
+            f"one in set {sets.labels[np.isnan(unit.factor)][0]!r}. Use smaller groups."
+        )
+    # In units of their spread, so that no column is lost beside larger ones.
+    scale = h.std(axis=0)
+    scale[scale == 0] = 1.0
+    h = h / scale
     means = set_means(sets, lambda rows: h[rows].T).T
     # Set means of all scores, set by set, with their covariance.
     covariance = combined_covariance(sets, lambda rows: h[rows].T, unit, np.eye(m))
@@ -120,7 +129,7 @@ def check_linearity(
         statistic,
         rank,
         float(chi2.sf(statistic, rank)),
-        means,
-        residual.reshape(shape),
+        means * scale,
+        residual.reshape(shape) * scale,
         standardised.reshape(shape),
     )

@@ -181,8 +181,13 @@ def profile(sets: Sets, ranking: Ranking, unit: Units) -> Profile:
     return Profile(sets, unit, lowest[::-1].copy(), middle, mass, square, cell_of)
 
 
-def resampled(found: Profile, number: Callable[[Floats, Priors], float], resamples: int, seed: int) -> Floats:
-    """A number of shares and priors in each resample; NaN where a set has one row or group, and so no spread."""
+def resampled(
+    found: Profile, function: Callable[[Floats, Priors], Any], resamples: int, seed: int, *, size: int | None = None
+) -> Floats:
+    """A number (or `size` of them) of shares and priors in each resample.
+
+    NaN where a set has one row or group, and so no spread.
+    """
     if np.isnan(found.unit.factor).any():
-        return np.full(resamples, np.nan)
-    return np.array([number(*each) for each in found.resampled(resamples, np.random.default_rng(seed))])
+        return np.full(resamples if size is None else (resamples, size), np.nan)
+    return np.array([function(*each) for each in found.resampled(resamples, np.random.default_rng(seed))])

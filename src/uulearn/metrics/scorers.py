@@ -9,6 +9,7 @@ import numpy as np
 from uulearn._checks import choose
 from uulearn.metrics.definitions import METRICS, NAMES, OF_PROBABILITIES, RANKED, chosen
 from uulearn.metrics.evaluation import evaluate_sets
+from uulearn.metrics.profile import RESAMPLES
 from uulearn.sets import rematch_sets
 
 
@@ -37,12 +38,15 @@ class Scorer:
                 f"scorer({self.metric!r}) must be given a classifier trained from unlabeled sets (or a pipeline or "
                 f"search around one); got {type(judged).__name__}. Score others with scikit-learn's own scorers."
             )
+        judged._refuse_if_unknown(f"scorer({self.metric!r})")
         judged._refuse_moved_target()
         proba = np.asarray(estimator.predict_proba(X))[:, 1] if self.metric in OF_PROBABILITIES else None
         z = np.asarray(estimator.decision_function(X) if proba is None else proba - 0.5, dtype=float)
-        sets = rematch_sets(np.asarray(y), judged.set_labels_, judged.priors_, sample_weight)
+        sets = rematch_sets(judged._column(y, len(z)), judged.set_labels_, judged.priors_, sample_weight)
         wanted: Iterable[str] = () if self.metric in ("cost", "risk") else (self.metric,)
-        report = evaluate_sets(sets, z, proba, metrics=wanted, resamples=2, **self.options)
+        # Of the resampled metrics only the value of the calibration error depends on the resamples.
+        resamples = RESAMPLES if self.metric == "calibration_error" else 2
+        report = evaluate_sets(sets, z, proba, metrics=wanted, resamples=resamples, **self.options)
         return self.sign * next(iter(report.values())).value
 
 

@@ -84,7 +84,7 @@ def sensitivity(
     """What happens to the decisions and to the error when the priors are off: the question of the paper's table 2.
 
     Each factor f multiplies all set priors ("together"); those above the mean share while those below are multiplied
-    by 2 - f ("opposite"); and the prior, where the product stays below 1.
+    by 2 - f ("opposite"), unless that makes them equal; and the prior, where the product stays below 1.
 
     Parameters
     ----------
@@ -182,14 +182,17 @@ def _changes(stated: Priors, factors: Floats) -> dict[str, Priors]:
     shares: dict[str, NDArray[Any]] = {"none": stated.shares}
     shares |= {f"set priors x {f:g}": f * stated.shares for f in factors}
     shares |= {f"high x {f:g}, low x {2 - f:g}": np.where(above, f, 2 - f) * stated.shares for f in factors}
-    changes = {name: _moved(stated, changed, stated.prior) for name, changed in shares.items()}
+    # Shares that come to the same say nothing of the classes, and no classifier can be told them.
+    apart = {name: changed for name, changed in shares.items() if np.ptp(changed) > 1e-12}
+    changes = {name: _moved(stated, changed, stated.prior) for name, changed in apart.items()}
     beyond = {f"prior x {f:g}": f * stated.prior for f in factors if f * stated.prior < 1}
     return changes | {name: _moved(stated, stated.shares, prior) for name, prior in beyond.items()}
 
 
 def _moved(stated: Priors, shares: Floats, prior: float) -> Priors:
     named = dict(zip(stated.labels, shares.tolist(), strict=True))
-    return Priors(named, prior=prior, convex=stated.convex, allow_out_of_range=True)
+    convex = stated.convex and bool(shares.min() <= prior <= shares.max())
+    return Priors(named, prior=prior, convex=convex, allow_out_of_range=True)
 
 
 def _told(estimator: Any, keys: Keys, priors: Priors) -> Any:
