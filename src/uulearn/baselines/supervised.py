@@ -50,8 +50,8 @@ def draw_labeled_rows(
     --------
     >>> X, y = np.arange(200).reshape(-1, 1), np.repeat([0, 1], 100)
     >>> _, labels, indices = draw_labeled_rows(X, y, 0.9, random_state=0)
-    >>> labels.sum(), np.array_equal(y[indices], labels)
-    (np.int64(18), True)
+    >>> int(labels.sum()), np.array_equal(y[indices], labels)
+    (18, True)
     """
     p = number("prior", prior, low=0, high=1, open_low=True, open_high=True)
     n = round(number("share", share, low=0, high=1, open_low=True) * len(np.asarray(y)))
