@@ -15,9 +15,9 @@ import pytest
 pytest.importorskip("torch")
 
 from uulearn import results
-from uulearn.paper import reproduce, runner
+from uulearn.paper import problems, reproduce, runner, work
 from uulearn.paper.runner import STATES, plan
-from uulearn.paper.specs import SPECS
+from uulearn.paper.specs import SPECS, find
 from uulearn.paper.work import Task, checkpoint
 
 SMALL = {"methods": ["uu", "ccn"], "datasets": ["mnist"]}
@@ -202,3 +202,12 @@ def test_house_recipe(tmp_path):
     runs = results.read(outcome.path)
     assert {run.method for run in runs} == {"uu-house", "nnuu-relu", "ccn-pooled"}
     assert all(np.isfinite(run.error) and len(run.curve) == 3 for run in runs)
+
+
+def test_records_keep_no_folder(tmp_path, monkeypatch):
+    """Where somebody keeps the data is nobody's business: a record names the files alone."""
+    found = replace(problems.dataset("mnist", True, None), source=str(tmp_path / "mnist" / "train.gz") + " and 3 more")
+    monkeypatch.setattr(work, "dataset", lambda *given: found)
+    task = next(task for task in plan(find("table-1"), "smoke") if task.cell.data == "mnist")
+    (run,) = work.work(task, None, tmp_path)
+    assert run.more["data"] == "train.gz and 3 more"

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ def _networks(
         reduced = [fact for fact in reduced if " epochs" not in fact]
         facts = {"chosen": known}
     found = networks.train(cell, method, rows, draws, recipe, checkpoint(task, folder), tell)
-    facts |= {"reduced": reduced, "data": rows.source, "together": len(found)}
+    facts |= {"reduced": reduced, "data": _named(rows.source), "together": len(found)}
     for draw, one in zip(draws, found, strict=True):
         points = _points(rows, draw) if rows.exact and draw.seed == 0 and task.method == "uu" else {}
         more = {**facts, **one.more, **points, "recipe": asdict(recipe)}
@@ -158,7 +158,10 @@ def _apart(
     options = known or apart.chosen(model, rows, draws, task.limit, limits.tuning)
     reduced = reductions(limits, task.cell.data, 0)
     facts = {"chosen": options} if options else {}
-    facts |= {"reduced": reduced + (narrowed(limits.tuning) if task.method == "psvm" else []), "data": rows.source}
+    facts |= {
+        "reduced": reduced + (narrowed(limits.tuning) if task.method == "psvm" else []),
+        "data": _named(rows.source),
+    }
     for draw in (draw for draw in draws if draw.seed not in seeds):
         start = time.perf_counter()
         clf = model.fit(model.make(draw, task.limit, limits.tuning, **options), rows, draw)
@@ -190,7 +193,9 @@ def _loaded(task: Task, data_dir: Folder) -> Run:
     differ = [name for name in COLUMNS if round(facts[name], 2) != paper[name]]
     seconds = time.perf_counter() - start
     reduced = reductions(Preset(stand_in=task.limits.stand_in), task.cell.data, 0)
-    return task.run(0, len(differ) / len(COLUMNS), seconds=seconds, loaded=facts, data=found.source, reduced=reduced)
+    return task.run(
+        0, len(differ) / len(COLUMNS), seconds=seconds, loaded=facts, data=_named(found.source), reduced=reduced
+    )
 
 
 def _points(rows: Problem, draw: Draw) -> dict[str, Any]:
@@ -208,3 +213,8 @@ def _points(rows: Problem, draw: Draw) -> dict[str, Any]:
 def checkpoint(task: Task, folder: Path, stage: str = "training") -> Path:
     """Where the state of a training is kept until its runs are recorded."""
     return folder / f"{task.name} {stage}.safetensors".replace("[", "").replace("]", "").replace(" ", "_")
+
+
+def _named(source: str) -> str:
+    """Where rows are from, without the folder that somebody keeps them in."""
+    return PurePath(source).name
